@@ -1,0 +1,79 @@
+"""The engine seam: audio in, pictures of one avatar out, for many sessions at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..stream.controls import Controls
+from ..stream.media import TickAudio
+from ..stream.stage import StageSpec
+from .avatar import Avatar
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One slot's share of an engine step: the next tick's audio. `draw` false moves the state but needs no picture."""
+
+    slot: int
+    audio: TickAudio
+    draw: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """The patch the engine drew for frame `index`.
+
+    `pixels` (H, W, 3) uint8 RGB, valid until the slot's next step; `matrix` (2, 3) float32 maps crop pixel
+    centres to plate pixel centres.
+    """
+
+    index: int
+    pixels: NDArray[np.uint8]
+    matrix: NDArray[np.float32]
+
+
+class Engine(Protocol):
+    """Draws avatars. Holds weights and constants; each slot's state is reset by `open`.
+
+    The audio of tick m yields the picture of frame `m - delay`, where `delay` is the look-ahead in ticks.
+    """
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def spec(self) -> StageSpec:
+        """Window, hop and look-ahead in samples at 16 kHz; hop and look-ahead are whole ticks."""
+        ...
+
+    @property
+    def max_batch(self) -> int:
+        """Most slots that one step may take; steps of disjoint slots may run on different threads when it is 1."""
+        ...
+
+    def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
+        """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width, height)."""
+        ...
+
+    def mask(self, slot: int) -> NDArray[np.float32]:
+        """Feathered weight (H, W) float32 in 0..1 of the slot's crop against the plate."""
+        ...
+
+    def step(self, due: Sequence[Due]) -> list[Crop | None]:
+        """Hear one tick a slot; a picture for each `draw`, else None."""
+        ...
+
+    def control(self, slot: int, controls: Controls) -> None:
+        """Take new live controls from the next frame on."""
+        ...
+
+    def interrupt(self, slot: int, sent: int) -> None:
+        """Forget everything after frame `sent`. The next tick heard is `sent + 1`, and the face eases to rest."""
+        ...
+
+    def close(self, slot: int) -> None:
+        """Release the slot."""
+        ...

@@ -1,0 +1,1 @@
+"""The pure plane: clocks, windows, sessions and messages. No sockets, no threads, no wall clock."""

@@ -1,0 +1,210 @@
+"""Messages between the front and a worker: MessagePack in frames with a four-byte length.
+
+The front opens sessions and sends audio and control; the worker answers with one `Tick` a frame. Both ends use the
+same codec, so a broken or foreign byte is a `LinkError` and never a crash.
+"""
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+import msgspec
+
+from .controls import Controls
+from .errors import LinkError
+
+MAX_MESSAGE_BYTES = 16 << 20
+_LENGTH_BYTES = 4
+
+
+class _Message(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    pass
+
+
+class Open(_Message):
+    """Start a session. Tick n leaves at `start_ns` + n ticks on the shared monotonic clock; the first is `index`."""
+
+    session: str
+    avatar: str
+    width: int
+    height: int
+    seed: int
+    start_ns: int
+    index: int
+    epoch: int
+    bitrate_bps: int
+    controls: Controls
+
+
+class Audio(_Message):
+    """`pcm` is s16le mono at `rate` Hz; `cues` are (viseme, start, end) in samples of the segment."""
+
+    session: str
+    segment: str
+    rate: int
+    pcm: bytes
+    cues: tuple[tuple[int, int, int], ...] = ()
+
+
+class EndSegment(_Message):
+    session: str
+    segment: str
+
+
+class Interrupt(_Message):
+    """Drop everything of epochs before `epoch`."""
+
+    session: str
+    epoch: int
+
+
+class SetControls(_Message):
+    session: str
+    controls: Controls
+
+
+class Keyframe(_Message):
+    session: str
+
+
+class Bitrate(_Message):
+    session: str
+    bitrate_bps: int
+
+
+class Close(_Message):
+    session: str
+
+
+class Ready(_Message):
+    """The worker is warm: `engine` kind, delay in ticks from sound to picture, `lead` ticks before the release."""
+
+    engine: str
+    delay: int
+    lead: int
+    encoder: str
+    slots: int
+
+
+class Opened(_Message):
+    session: str
+
+
+class Fault(_Message):
+    """A session's request could not be done. `code` is a VisavisError code. `fatal` says the session is gone."""
+
+    session: str
+    code: str
+    message: str
+    fatal: bool
+
+
+class TickSpan(msgspec.Struct, frozen=True, array_like=True):
+    """Samples `start` to `end` (48 kHz) of `segment` inside one tick."""
+
+    segment: str
+    start: int
+    end: int
+    last: bool
+
+
+class Tick(_Message):
+    """Everything that leaves at tick `index`: one H.264 access unit (Annex B) and two 20 ms Opus packets."""
+
+    session: str
+    epoch: int
+    index: int
+    video: bytes
+    keyframe: bool
+    repeated: bool
+    audio: tuple[bytes, bytes]
+    spans: tuple[TickSpan, ...]
+
+
+class Interrupted(_Message):
+    """Ticks up to `index` keep their old sound; nothing of an older epoch follows."""
+
+    session: str
+    epoch: int
+    index: int
+
+
+class Starved(_Message):
+    """`segment` got no sound for so long that it counts as ended."""
+
+    session: str
+    segment: str
+
+
+class Gauges(_Message):
+    """Once a second: the session's counters."""
+
+    session: str
+    generated: int
+    repeated: int
+    late: int
+    underruns: int
+    queued_ms: int
+
+
+ToWorker = Open | Audio | EndSegment | Interrupt | SetControls | Keyframe | Bitrate | Close
+ToFront = Ready | Opened | Fault | Tick | Interrupted | Starved | Gauges
+MessageT = TypeVar("MessageT")
+
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def to_frame(message: ToWorker | ToFront) -> bytes:
+    """`message` with its length before it."""
+    body = _ENCODER.encode(message)
+    if len(body) > MAX_MESSAGE_BYTES:
+        raise LinkError(f"a message of {len(body)} bytes is over the link's limit of {MAX_MESSAGE_BYTES}")
+    return len(body).to_bytes(_LENGTH_BYTES, "big") + body
+
+
+class _Frames:
+    def __init__(self) -> None:
+        self._pending = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        self._pending += data
+        while len(self._pending) >= _LENGTH_BYTES:
+            size = int.from_bytes(self._pending[:_LENGTH_BYTES], "big")
+            if size > MAX_MESSAGE_BYTES:
+                raise LinkError(f"the link announced a message of {size} bytes; the two ends do not match")
+            end = _LENGTH_BYTES + size
+            if len(self._pending) < end:
+                return
+            body = bytes(self._pending[_LENGTH_BYTES:end])
+            del self._pending[:end]
+            yield body
+
+
+class WorkerInbox:
+    """Bytes from the front in, messages for the worker out; any split of the bytes gives the same messages."""
+
+    def __init__(self) -> None:
+        self._frames = _Frames()
+        self._decoder = msgspec.msgpack.Decoder(ToWorker)
+
+    def feed(self, data: bytes) -> Iterator[ToWorker]:
+        for body in self._frames.feed(data):
+            yield _decoded(self._decoder, body)
+
+
+class FrontInbox:
+    """Bytes from a worker in, messages for the front out."""
+
+    def __init__(self) -> None:
+        self._frames = _Frames()
+        self._decoder = msgspec.msgpack.Decoder(ToFront)
+
+    def feed(self, data: bytes) -> Iterator[ToFront]:
+        for body in self._frames.feed(data):
+            yield _decoded(self._decoder, body)
+
+
+def _decoded(decoder: "msgspec.msgpack.Decoder[MessageT]", body: bytes) -> MessageT:
+    try:
+        return decoder.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise LinkError(f"the link carried something that is no message: {error}") from error

@@ -1,0 +1,1 @@
+"""The front: sockets, pages and commands. Nothing heavy runs here."""
