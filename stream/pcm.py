@@ -1,0 +1,81 @@
+"""Raw sound as clients send it: s16le mono in chunks of any size, perhaps behind a WAV header."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import AudioError
+
+_RIFF_BYTES = 12
+_CHUNK_BYTES = 8
+_MAX_HEADER_BYTES = 1 << 16
+_PCM_FORMAT = 1
+
+
+class PcmReader:
+    """Joins chunks into whole s16le samples: odd bytes wait for their other half, a WAV header is read and skipped.
+
+    `rate` is the header's sample rate once one was seen, else None.
+    """
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        self._in_header = True
+        self.rate: int | None = None
+
+    def feed(self, data: bytes) -> bytes:
+        """The whole samples that `data` completes. Raises AudioError for a WAV that is not 16-bit mono PCM."""
+        self._pending += data
+        if self._in_header and not self._skip_header():
+            return b""
+        whole = len(self._pending) & ~1
+        samples = bytes(self._pending[:whole])
+        del self._pending[:whole]
+        return samples
+
+    def _skip_header(self) -> bool:
+        """True once the header, if there is one, is out of the way."""
+        head = self._pending
+        if head[:4] != b"RIFF"[: len(head)]:
+            self._in_header = False
+            return True
+        if len(head) < _RIFF_BYTES:
+            return False
+        if head[8:12] != b"WAVE":
+            self._in_header = False
+            return True
+        at = _RIFF_BYTES
+        while len(head) >= at + _CHUNK_BYTES:
+            name = bytes(head[at : at + 4])
+            size = int.from_bytes(head[at + 4 : at + 8], "little")
+            at += _CHUNK_BYTES
+            if name == b"data":
+                del self._pending[:at]
+                self._in_header = False
+                return True
+            if at + size > _MAX_HEADER_BYTES:
+                raise AudioError("the WAV header is longer than 64 KiB; send plain s16le mono samples instead")
+            if name == b"fmt " and len(head) >= at + 16:
+                self._check_format(bytes(head[at : at + 16]))
+            at += size + (size & 1)
+        return False
+
+    def _check_format(self, fmt: bytes) -> None:
+        kind = int.from_bytes(fmt[0:2], "little")
+        channels = int.from_bytes(fmt[2:4], "little")
+        bits = int.from_bytes(fmt[14:16], "little")
+        if channels != 1 or bits != 16 or kind not in (_PCM_FORMAT, 0xFFFE):
+            raise AudioError(
+                f"the WAV holds {channels} channel(s) of {bits}-bit samples in format {kind}; send 16-bit mono PCM"
+            )
+        self.rate = int.from_bytes(fmt[4:8], "little")
+
+
+def to_float(pcm: bytes) -> NDArray[np.float32]:
+    """s16le bytes to (N,) float32 in -1..1."""
+    return np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32768)
+
+
+def from_float(samples: NDArray[np.float32]) -> bytes:
+    """(N,) float32 to s16le bytes; values outside -1..1 are clipped, anything not finite is silence."""
+    clean = np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0)
+    return np.clip(np.rint(clean * 32768), -32768, 32767).astype("<i2").tobytes()
