@@ -15,7 +15,9 @@ from .avatar import Avatar
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One slot's share of an engine step: the next tick's audio. `draw` false moves the state but needs no picture."""
+    """One slot's share of an engine step: the next tick's audio. `draw` false moves the state but needs no
+    picture.
+    """
 
     slot: int
     audio: TickAudio
@@ -51,11 +53,15 @@ class Engine(Protocol):
 
     @property
     def max_batch(self) -> int:
-        """Most slots that one step may take; steps of disjoint slots may run on different threads when it is 1."""
+        """Most slots that one step may take; steps of disjoint slots may run on different threads when it is
+        1.
+        """
         ...
 
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
-        """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width, height)."""
+        """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width,
+        height).
+        """
         ...
 
     def mask(self, slot: int) -> NDArray[np.float32]:
@@ -71,7 +77,9 @@ class Engine(Protocol):
         ...
 
     def interrupt(self, slot: int, sent: int) -> None:
-        """Forget everything after frame `sent`. The next tick heard is `sent + 1`, and the face eases to rest."""
+        """Forget everything after frame `sent`. The next tick heard is `sent + 1`, and the face eases to
+        rest.
+        """
         ...
 
     def close(self, slot: int) -> None:

@@ -7,7 +7,9 @@ ItemT = TypeVar("ItemT")
 
 
 class Channel(Generic[ItemT]):
-    """First in, first out, at most `limit` items. When full, `loser` says who is dropped: the oldest or the newest."""
+    """First in, first out, at most `limit` items. When full, `loser` says who is dropped: the oldest or the
+    newest.
+    """
 
     def __init__(self, limit: int, *, loser: Literal["oldest", "newest"]) -> None:
         if limit < 1:

@@ -45,7 +45,9 @@ class Rate:
         """Audio samples in one tick; only rates that divide evenly are accepted."""
         exact = sample_rate / self.per_second
         if exact.denominator != 1:
-            raise ValueError(f"{sample_rate} Hz does not divide into whole ticks of {self.per_second} a second")
+            raise ValueError(
+                f"{sample_rate} Hz does not divide into whole ticks of {self.per_second} a second"
+            )
         return int(exact)
 
 
@@ -61,7 +63,9 @@ TICK_NS = FRAME_RATE.deadline_ns(1)
 
 @dataclass(frozen=True, slots=True)
 class FrameClock:
-    """Ticks of `rate` counted from `start_ns` on the monotonic clock. It never drifts: nothing accumulates."""
+    """Ticks of `rate` counted from `start_ns` on the monotonic clock. It never drifts: nothing
+    accumulates.
+    """
 
     rate: Rate
     start_ns: int

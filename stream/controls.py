@@ -46,7 +46,7 @@ def merged(current: Controls, change: object) -> Controls:
     Raises ControlError with the field and its range when something does not fit.
     """
     if not isinstance(change, dict):
-        raise ControlError("controls must be a JSON object such as {\"emotion\": \"happy\"}")
+        raise ControlError('controls must be a JSON object such as {"emotion": "happy"}')
     fields: dict[str, object] = {**msgspec.to_builtins(current), **change}
     try:
         return msgspec.convert(fields, Controls)

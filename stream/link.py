@@ -1,7 +1,7 @@
 """Messages between the front and a worker: MessagePack in frames with a four-byte length.
 
-The front opens sessions and sends audio and control; the worker answers with one `Tick` a frame. Both ends use the
-same codec, so a broken or foreign byte is a `LinkError` and never a crash.
+The front opens sessions and sends audio and control; the worker answers with one `Tick` a frame. Both ends
+use the same codec, so a broken or foreign byte is a `LinkError` and never a crash.
 """
 
 from collections.abc import Iterator
@@ -16,12 +16,10 @@ MAX_MESSAGE_BYTES = 16 << 20
 _LENGTH_BYTES = 4
 
 
-class _Message(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    pass
-
-
-class Open(_Message):
-    """Start a session. Tick n leaves at `start_ns` + n ticks on the shared monotonic clock; the first is `index`."""
+class Open(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Start a session. Tick n leaves at `start_ns` + n ticks on the shared monotonic clock; the first is
+    `index`.
+    """
 
     session: str
     avatar: str
@@ -35,7 +33,7 @@ class Open(_Message):
     controls: Controls
 
 
-class Audio(_Message):
+class Audio(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """`pcm` is s16le mono at `rate` Hz; `cues` are (viseme, start, end) in samples of the segment."""
 
     session: str
@@ -45,38 +43,40 @@ class Audio(_Message):
     cues: tuple[tuple[int, int, int], ...] = ()
 
 
-class EndSegment(_Message):
+class EndSegment(msgspec.Struct, frozen=True, tag=True, array_like=True):
     session: str
     segment: str
 
 
-class Interrupt(_Message):
+class Interrupt(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """Drop everything of epochs before `epoch`."""
 
     session: str
     epoch: int
 
 
-class SetControls(_Message):
+class SetControls(msgspec.Struct, frozen=True, tag=True, array_like=True):
     session: str
     controls: Controls
 
 
-class Keyframe(_Message):
+class Keyframe(msgspec.Struct, frozen=True, tag=True, array_like=True):
     session: str
 
 
-class Bitrate(_Message):
+class Bitrate(msgspec.Struct, frozen=True, tag=True, array_like=True):
     session: str
     bitrate_bps: int
 
 
-class Close(_Message):
+class Close(msgspec.Struct, frozen=True, tag=True, array_like=True):
     session: str
 
 
-class Ready(_Message):
-    """The worker is warm: `engine` kind, delay in ticks from sound to picture, `lead` ticks before the release."""
+class Ready(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """The worker is warm: `engine` kind, delay in ticks from sound to picture, `lead` ticks before the
+    release.
+    """
 
     engine: str
     delay: int
@@ -85,12 +85,14 @@ class Ready(_Message):
     slots: int
 
 
-class Opened(_Message):
+class Opened(msgspec.Struct, frozen=True, tag=True, array_like=True):
     session: str
 
 
-class Fault(_Message):
-    """A session's request could not be done. `code` is a VisavisError code. `fatal` says the session is gone."""
+class Fault(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """A session's request could not be done. `code` is a VisavisError code. `fatal` says the session is
+    gone.
+    """
 
     session: str
     code: str
@@ -107,7 +109,7 @@ class TickSpan(msgspec.Struct, frozen=True, array_like=True):
     last: bool
 
 
-class Tick(_Message):
+class Tick(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """Everything that leaves at tick `index`: one H.264 access unit (Annex B) and two 20 ms Opus packets."""
 
     session: str
@@ -120,7 +122,7 @@ class Tick(_Message):
     spans: tuple[TickSpan, ...]
 
 
-class Interrupted(_Message):
+class Interrupted(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """Ticks up to `index` keep their old sound; nothing of an older epoch follows."""
 
     session: str
@@ -128,14 +130,14 @@ class Interrupted(_Message):
     index: int
 
 
-class Starved(_Message):
+class Starved(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """`segment` got no sound for so long that it counts as ended."""
 
     session: str
     segment: str
 
 
-class Gauges(_Message):
+class Gauges(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """Once a second: the session's counters."""
 
     session: str
@@ -180,7 +182,9 @@ class _Frames:
 
 
 class WorkerInbox:
-    """Bytes from the front in, messages for the worker out; any split of the bytes gives the same messages."""
+    """Bytes from the front in, messages for the worker out; any split of the bytes gives the same
+    messages.
+    """
 
     def __init__(self) -> None:
         self._frames = _Frames()

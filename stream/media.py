@@ -44,8 +44,8 @@ class TickAudio:
     """The sound of tick `index`.
 
     `sent` (1920,) float32 at 48 kHz, for viewers; `heard` (640,) float32 at 16 kHz, for engines;
-    `rows` (4, 15) float32 viseme weights where they are known beforehand, with `known` (4,) bool saying which;
-    `speech` tells whether any segment plays in it.
+    `rows` (4, 15) float32 viseme weights where they are known beforehand, with `known` (4,) bool saying
+    which; `speech` tells whether any segment plays in it.
     """
 
     index: int

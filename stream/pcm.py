@@ -12,7 +12,8 @@ _PCM_FORMAT = 1
 
 
 class PcmReader:
-    """Joins chunks into whole s16le samples: odd bytes wait for their other half, a WAV header is read and skipped.
+    """Joins chunks into whole s16le samples: odd bytes wait for their other half, a WAV header is read and
+    skipped.
 
     `rate` is the header's sample rate once one was seen, else None.
     """
@@ -23,7 +24,9 @@ class PcmReader:
         self.rate: int | None = None
 
     def feed(self, data: bytes) -> bytes:
-        """The whole samples that `data` completes. Raises AudioError for a WAV that is not 16-bit mono PCM."""
+        """The whole samples that `data` completes. Raises AudioError for a WAV that is not 16-bit mono
+        PCM.
+        """
         self._pending += data
         if self._in_header and not self._skip_header():
             return b""
@@ -34,7 +37,7 @@ class PcmReader:
 
     def _skip_header(self) -> bool:
         """True once the header, if there is one, is out of the way."""
-        head = self._pending
+        head = bytes(self._pending[: _MAX_HEADER_BYTES + _CHUNK_BYTES])
         if head[:4] != b"RIFF"[: len(head)]:
             self._in_header = False
             return True
@@ -53,7 +56,9 @@ class PcmReader:
                 self._in_header = False
                 return True
             if at + size > _MAX_HEADER_BYTES:
-                raise AudioError("the WAV header is longer than 64 KiB; send plain s16le mono samples instead")
+                raise AudioError(
+                    "the WAV header is longer than 64 KiB; send plain s16le mono samples instead"
+                )
             if name == b"fmt " and len(head) >= at + 16:
                 self._check_format(bytes(head[at : at + 16]))
             at += size + (size & 1)
@@ -65,7 +70,7 @@ class PcmReader:
         bits = int.from_bytes(fmt[14:16], "little")
         if channels != 1 or bits != 16 or kind not in (_PCM_FORMAT, 0xFFFE):
             raise AudioError(
-                f"the WAV holds {channels} channel(s) of {bits}-bit samples in format {kind}; send 16-bit mono PCM"
+                f"the WAV holds {channels} channel(s) of {bits} bits in format {kind}; send 16-bit mono PCM"
             )
         self.rate = int.from_bytes(fmt[4:8], "little")
 

@@ -29,7 +29,9 @@ class Resampler:
 
     def __init__(self, rate: int) -> None:
         self.rate = check_rate(rate)
-        self._stream = None if rate == PROGRAM_HZ else soxr.ResampleStream(rate, PROGRAM_HZ, 1, dtype="float32")
+        self._stream = (
+            None if rate == PROGRAM_HZ else soxr.ResampleStream(rate, PROGRAM_HZ, 1, dtype="float32")
+        )
 
     def step(self, samples: NDArray[np.float32]) -> NDArray[np.float32]:
         """What (N,) `samples` complete, (M,) float32 at 48 kHz."""

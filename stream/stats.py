@@ -25,7 +25,8 @@ class Histogram:
         self.total += 1
 
     def percentile(self, percent: float) -> float:
-        """An upper bound of the value below which `percent` of all lie: the bound of its bucket, at most the maximum.
+        """An upper bound of the value below which `percent` of all lie: the bound of its bucket, at most the
+        maximum.
 
         0.0 when nothing was added.
         """

@@ -13,13 +13,16 @@ ROWS_PER_TICK = 4
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A mouth shape known beforehand: `viseme` from sample `start` to `end` of its segment, at the chunk's rate."""
+    """A mouth shape known beforehand: `viseme` from sample `start` to `end` of its segment, at the chunk's
+    rate.
+    """
 
     viseme: int
     start: int
     end: int
 
 
+# ruff: noqa: RUF001 (phonetic letters look like others)
 _BY_VISEME = {
     "aa": "aɑɐæ",
     "eh": "ɛəʌɜᵊe",
@@ -52,8 +55,8 @@ _LONG = "ː"
 def cues_of(phonemes: Sequence[str], durations: Iterable[int]) -> list[Cue]:
     """Cues for `phonemes` (one symbol each, pads and punctuation included) that last `durations` samples.
 
-    Stress marks lend their time to the sound that follows; a length mark or a short word gap holds the shape before
-    it; a diphthong turns at 55 % of its time; everything else is silence.
+    Stress marks lend their time to the sound that follows; a length mark or a short word gap holds the shape
+    before it; a diphthong turns at 55 % of its time; everything else is silence.
     """
     cues: list[Cue] = []
     at = 0

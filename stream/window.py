@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 
 class Windower:
-    """Yields (window,) float32 windows that start `hop` samples apart, the first one `pad` samples before the start.
+    """Yields (window,) float32 windows that start `hop` samples apart, the first one `pad` samples before
+    the start.
 
     What comes before the start is zeros. The windows depend on the samples alone, never on how they were cut.
     """

@@ -1,0 +1,63 @@
+"""When a tick may be drawn, encoded and sent, and when its picture is given up: all from one clock."""
+
+from dataclasses import dataclass
+
+from .clock import NS_PER_MS, TICK_NS, FrameClock
+
+
+@dataclass(frozen=True, slots=True)
+class PacerOptions:
+    """`lead` ticks before its deadline a frame must be begun; `horizon` ticks before its release it may be,
+    when its speech is known; `encode_lead_ms` before its deadline it may be encoded, after which an
+    interrupt leaves it; `grace_ms` after its deadline a missing picture is replaced by the last; a gate more
+    than `stall` ticks behind jumps.
+    """
+
+    lead: int = 2
+    horizon: int = 8
+    encode_lead_ms: int = 20
+    grace_ms: int = 8
+    stall: int = 50
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.lead <= self.horizon:
+            raise ValueError(f"lead must lie between 1 and the horizon, not {self.lead} and {self.horizon}")
+
+
+@dataclass(frozen=True, slots=True)
+class Pacer:
+    """Times on the monotonic clock, in nanoseconds, for one session."""
+
+    clock: FrameClock
+    options: PacerOptions = PacerOptions()
+
+    def draw_ns(self, index: int) -> int:
+        """When drawing frame `index` must begin, whether or not there is speech."""
+        return self.clock.deadline_ns(index) - self.options.lead * TICK_NS
+
+    def drawn_by_ns(self, index: int) -> int:
+        """When frame `index` should be drawn: its share of urgency against other work."""
+        return self.clock.deadline_ns(index) - self.options.encode_lead_ms * NS_PER_MS
+
+    def encode_ns(self, index: int) -> int:
+        """When tick `index` may be encoded."""
+        return self.clock.deadline_ns(index) - self.options.encode_lead_ms * NS_PER_MS
+
+    def repeat_ns(self, index: int) -> int:
+        """When the last picture stands in for frame `index`."""
+        return self.clock.deadline_ns(index) + self.options.grace_ms * NS_PER_MS
+
+    def send_ns(self, index: int) -> int:
+        """When tick `index` leaves."""
+        return self.clock.deadline_ns(index)
+
+    def stalled(self, index: int, now_ns: int) -> int | None:
+        """Where the gate must jump to when tick `index` is hopelessly late, as after a suspended machine."""
+        due = self.clock.due(now_ns)
+        return due if due - index > self.options.stall else None
+
+    def latency_ms(self, delay: int) -> int:
+        """From a sample's arrival to its release: one tick to fill, `delay` ticks of look-ahead, and the
+        lead.
+        """
+        return (1 + delay + self.options.lead) * TICK_NS // NS_PER_MS
