@@ -58,6 +58,10 @@ class Engine(Protocol):
         """
         ...
 
+    def warm(self) -> None:
+        """Load and touch everything a step needs, so that none waits for a compiler or a file."""
+        ...
+
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
         """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width,
         height).

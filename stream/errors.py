@@ -1,16 +1,18 @@
 """The errors this project raises on purpose. Each message says what to do about it.
 
-VisavisError
-+-- UsageError            the caller asked for something that cannot be
-|   +-- AudioError        rate, format or amount of audio
-|   +-- ControlError      a live control out of its range
-|   +-- AvatarError       unknown, damaged or unsuitable avatar
-|   +-- ProtocolError     a message that is not in the protocol
-+-- CapacityError         full now; try again later
-+-- IllegalTransition     a session event in a state that forbids it
-+-- LinkError             the link between front and worker broke
-+-- EncoderError          no usable encoder, or one lost in mid-stream
-+-- SetupError            this machine lacks something the user must install
+::
+
+    VisavisError
+    ├── UsageError            the caller asked for something that cannot be
+    │   ├── AudioError        rate, format or amount of audio
+    │   ├── ControlError      a live control out of its range
+    │   ├── AvatarError       unknown, damaged or unsuitable avatar
+    │   └── ProtocolError     a message that is not in the protocol
+    ├── CapacityError         full now; try again later
+    ├── IllegalTransition     a session event in a state that forbids it
+    ├── LinkError             the link between front and worker broke
+    ├── EncoderError          no usable encoder, or one lost in mid-stream
+    └── SetupError            this machine lacks something the user must install
 """
 
 

@@ -139,7 +139,7 @@ class Playout:
         segment = self._segments[-1]
         if segment.resampler.rate != chunk.rate:
             raise AudioError(
-                f"segment {chunk.segment!r} began at {segment.resampler.rate} Hz, goes on at {chunk.rate} Hz; "
+                f"segment {chunk.segment!r} began at {segment.resampler.rate} Hz, not {chunk.rate} Hz; "
                 "end it before changing the rate"
             )
         segment.push(chunk, now_ns)

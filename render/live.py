@@ -1,0 +1,175 @@
+"""A live session in the worker: its pipeline, its clock and its encoders, and what it could do next."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ..stream.clock import VIDEO_CLOCK_HZ
+from ..stream.link import Gauges, Tick, TickSpan
+from ..stream.media import TickAudio
+from ..stream.pacer import Pacer
+from .composite import Surface
+from .encode import Encoder
+from .encode_audio import OpusEncoder
+from .pipeline import Draw, Pipeline
+
+_OUTBOX_LIMIT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Work that may begin at `ready_ns` and should be done by `due_ns`."""
+
+    kind: Literal["draw", "encode"]
+    ready_ns: int
+    due_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Encode:
+    """Work for the encoders: the sound and picture of one tick."""
+
+    audio: TickAudio
+    surface: Surface
+    epoch: int
+    repeated: bool
+    keyframe: bool
+    bitrate_bps: int | None
+
+
+@dataclass(slots=True)
+class Counters:
+    generated: int = 0
+    repeated: int = 0
+    late: int = 0
+
+
+class Live:
+    """One session's live state. The worker's lock guards every call but `encode`."""
+
+    def __init__(
+        self, pipeline: Pipeline, pacer: Pacer, *, video: Encoder, audio: OpusEncoder, name: str
+    ) -> None:
+        self.name = name
+        self.pipeline = pipeline
+        self.pacer = pacer
+        self.counters = Counters()
+        self.outbox: deque[Tick] = deque()
+        self.drawing = False
+        self.encoding = False
+        self._video = video
+        self._audio = audio
+        self._keyframe = True
+        self._bitrate_bps: int | None = None
+
+    @property
+    def busy(self) -> bool:
+        return self.drawing or self.encoding
+
+    def request_keyframe(self) -> None:
+        self._keyframe = True
+
+    def set_bitrate(self, bitrate_bps: int) -> None:
+        self._bitrate_bps = bitrate_bps
+
+    def offers(self, now_ns: int) -> list[Offer]:
+        """What this session could do, now or later."""
+        offers: list[Offer] = []
+        gate, pacer = self.pipeline.gate, self.pacer
+        frame = max(self.pipeline.frame, gate.next)
+        if not self.drawing and self.pipeline.can_draw:
+            ahead = frame - gate.next < pacer.options.horizon and self.pipeline.session.ready(now_ns)
+            ready_ns = now_ns if ahead else pacer.draw_ns(frame)
+            offers.append(Offer("draw", ready_ns, pacer.drawn_by_ns(frame)))
+        if not self.encoding and len(self.outbox) < _OUTBOX_LIMIT:
+            index = gate.next
+            if gate.has_picture():
+                offers.append(Offer("encode", pacer.encode_ns(index), pacer.send_ns(index)))
+            elif self.pipeline.last is not None:
+                offers.append(Offer("encode", pacer.repeat_ns(index), pacer.send_ns(index)))
+        return offers
+
+    def begin_draw(self, now_ns: int) -> Draw:
+        self.drawing = True
+        return self.pipeline.next_draw(now_ns)
+
+    def finish_draw(self, draw: Draw) -> None:
+        self.drawing = False
+        self.counters.generated += 1
+        if not self.pipeline.finish(draw) and draw.index < self.pipeline.gate.next:
+            self.counters.late += 1
+
+    def begin_encode(self, now_ns: int) -> Encode:
+        """Let the next tick leave; from here on an interrupt no longer stops it."""
+        index = self.pipeline.gate.next
+        target = self.pacer.stalled(index, now_ns)
+        if target is not None:
+            self.pipeline.skip_to(target)
+        self.pipeline.hear(self.pipeline.gate.next, now_ns)
+        released = self.pipeline.release()
+        surface = self.pipeline.last
+        assert surface is not None, "offers() lets nothing leave before the first picture"
+        self.encoding = True
+        repeated = released.picture is None
+        self.counters.repeated += repeated
+        work = Encode(
+            audio=released.audio,
+            surface=surface,
+            epoch=self.pipeline.session.epoch,
+            repeated=repeated,
+            keyframe=self._keyframe,
+            bitrate_bps=self._bitrate_bps,
+        )
+        self._keyframe = False
+        self._bitrate_bps = None
+        return work
+
+    def encode(self, work: Encode) -> Tick:
+        """Heavy; needs no lock, since only one encode of a session runs at a time."""
+        if work.bitrate_bps is not None:
+            self._video.set_bitrate(work.bitrate_bps)
+        index = work.audio.index
+        pts = self.pacer.clock.rate.pts(index, VIDEO_CLOCK_HZ)
+        packets = self._video.encode(work.surface, pts=pts, keyframe=work.keyframe)
+        return Tick(
+            session=self.name,
+            epoch=work.epoch,
+            index=index,
+            video=b"".join(packet.data for packet in packets),
+            keyframe=any(packet.keyframe for packet in packets),
+            repeated=work.repeated,
+            audio=self._audio.encode(work.audio.sent),
+            spans=tuple(TickSpan(s.segment, s.start, s.end, s.last) for s in work.audio.spans),
+        )
+
+    def finish_encode(self, tick: Tick | None) -> None:
+        """Hold the encoded tick until its time; None when encoding failed."""
+        self.encoding = False
+        if tick is not None:
+            self.outbox.append(tick)
+
+    @property
+    def send_ns(self) -> int | None:
+        """When the next encoded tick leaves."""
+        return self.pacer.send_ns(self.outbox[0].index) if self.outbox else None
+
+    def due(self, now_ns: int) -> Iterator[Tick]:
+        """The encoded ticks whose time has come."""
+        while self.outbox and self.pacer.send_ns(self.outbox[0].index) <= now_ns:
+            yield self.outbox.popleft()
+
+    def gauges(self) -> Gauges:
+        session = self.pipeline.session
+        return Gauges(
+            session=self.name,
+            generated=self.counters.generated,
+            repeated=self.counters.repeated,
+            late=self.counters.late,
+            underruns=session.underruns,
+            queued_ms=session.queued_ms,
+        )
+
+    def close(self) -> None:
+        """Release the encoders; nothing may be running."""
+        self._video.close()

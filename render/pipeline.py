@@ -1,0 +1,157 @@
+"""One session's chain from sound to finished pictures, without pacing or encoding.
+
+Live sessions and offline clips run this same chain: take a tick of sound, let the engine hear it, draw the
+frame that is now known, composite it into the plate, and let sound and picture of a tick leave together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..stream.controls import Controls
+from ..stream.gate import Gate, Released
+from ..stream.media import TickAudio
+from ..stream.session import Session
+from .composite import Compositor, Surface
+from .engine import Due, Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Work for an engine: hear `ticks` in order, then draw frame `index` into `surface`.
+
+    `resume`, when given, is the frame after which everything must be forgotten first; `turn` tells whether
+    the pipeline still wants the result.
+    """
+
+    slot: int
+    index: int
+    ticks: tuple[TickAudio, ...]
+    surface: Surface
+    compositor: Compositor
+    mask: NDArray[np.float32]
+    resume: int | None
+    controls: Controls | None
+    turn: int
+
+
+def run(engine: Engine, work: Sequence[Draw]) -> None:
+    """Do `work` of different slots, as one batch a step."""
+    for draw in work:
+        if draw.controls is not None:
+            engine.control(draw.slot, draw.controls)
+        if draw.resume is not None:
+            engine.interrupt(draw.slot, draw.resume)
+    for step in range(max(len(draw.ticks) for draw in work)):
+        active = [draw for draw in work if step < len(draw.ticks)]
+        due = [Due(draw.slot, draw.ticks[step], draw=step == len(draw.ticks) - 1) for draw in active]
+        for draw, crop in zip(active, engine.step(due), strict=True):
+            if crop is not None:
+                draw.compositor.composite(crop, draw.mask, draw.surface)
+
+
+class Pipeline:
+    """The state of one session's chain. Not thread-safe: the owner's lock guards every call but `run`."""
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        slot: int,
+        delay: int,
+        first: int,
+        compositor: Compositor,
+        mask: NDArray[np.float32],
+        surfaces: int,
+    ) -> None:
+        self.session = session
+        self.slot = slot
+        self.gate: Gate[Surface] = Gate(first)
+        self.frame = first
+        """The next frame to draw."""
+        self.last: Surface | None = None
+        """The picture that left last."""
+        self._delay = delay
+        self._compositor = compositor
+        self._mask = mask
+        self._free = [compositor.surface() for _ in range(surfaces)]
+        self._hears = first
+        self._resume: int | None = None
+        self._controls: Controls | None = None
+        self._turn = 0
+
+    @property
+    def can_draw(self) -> bool:
+        """True when a surface is free for the next frame."""
+        return bool(self._free)
+
+    def control(self, controls: Controls) -> None:
+        """Use `controls` from the next frame on."""
+        self._controls = controls
+
+    def next_draw(self, now_ns: int) -> Draw:
+        """The work for the next frame; needs `can_draw`. Takes as much sound as the look-ahead wants."""
+        if self._hears < self.gate.next:
+            self._forget()
+        self.frame = max(self.frame, self.gate.next)
+        self.hear(self.frame + self._delay, now_ns)
+        ticks = tuple(self.gate.audio_at(index) for index in range(self._hears, self.frame + self._delay + 1))
+        draw = Draw(
+            slot=self.slot,
+            index=self.frame,
+            ticks=ticks,
+            surface=self._free.pop(),
+            compositor=self._compositor,
+            mask=self._mask,
+            resume=self._resume,
+            controls=self._controls,
+            turn=self._turn,
+        )
+        self._resume = None
+        self._controls = None
+        self._hears = self.frame + self._delay + 1
+        self.frame += 1
+        return draw
+
+    def finish(self, draw: Draw) -> bool:
+        """Take the picture that `draw` made; False when it came too late or an interrupt overtook it."""
+        kept = draw.turn == self._turn and self.gate.put_picture(draw.index, draw.surface)
+        if not kept:
+            self._free.append(draw.surface)
+        return kept
+
+    def hear(self, index: int, now_ns: int) -> None:
+        """Have the sound of every tick up to `index`."""
+        while self.gate.heard <= index:
+            self.gate.put_audio(self.session.take(self.gate.heard, now_ns))
+
+    def release(self) -> Released[Surface]:
+        """Let the next tick leave. Without a picture of its own, `last` stands in for it."""
+        released = self.gate.release()
+        if released.picture is not None:
+            if self.last is not None:
+                self._free.append(self.last)
+            self.last = released.picture
+        return released
+
+    def interrupt(self, epoch: int) -> int | None:
+        """Drop all that has not left; the last tick that did, or None when `epoch` is not newer."""
+        first_lost = self.gate.audio_at(self.gate.next) if self.gate.heard > self.gate.next else None
+        if not self.session.interrupt(epoch, first_lost):
+            return None
+        self._free += self.gate.drop()
+        self._forget()
+        return self.gate.next - 1
+
+    def skip_to(self, index: int) -> None:
+        """After a stall: go on at tick `index` with the sound that has not left."""
+        self._free += self.gate.skip_to(index)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._turn += 1
+        self.frame = self.gate.next
+        self._hears = self.gate.next
+        self._resume = self.gate.next - 1

@@ -1,0 +1,275 @@
+"""Every session of a worker: what the front asks of them, what they could do next, what has been made.
+
+No threads, no sockets, no clock of its own. The owner's lock guards every call but `perform`, which does the
+heavy work and touches only what its task names.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from ..stream import link
+from ..stream.clock import FRAME_RATE, NS_PER_SECOND, FrameClock
+from ..stream.errors import IllegalTransition, VisavisError
+from ..stream.media import AudioChunk
+from ..stream.pacer import Pacer, PacerOptions
+from ..stream.pcm import to_float
+from ..stream.resample import check_rate
+from ..stream.roster import Roster
+from ..stream.session import Session
+from ..stream.visemes import Cue
+from .avatar import find_avatar
+from .color import color_space
+from .composite import Compositor
+from .encode import open_encoder
+from .encode_audio import OpusEncoder
+from .engine import Engine
+from .live import Encode, Live
+from .pipeline import Draw, Pipeline, run
+from .scheduler import choose
+
+_LOG = logging.getLogger(__name__)
+_SPARE_SURFACES = 3
+"""Beyond the horizon: one being drawn, one being encoded, one kept for repeats."""
+_PLATES = 8
+
+
+@dataclass(slots=True, eq=False)
+class Guest:
+    """A session from its request on: its timeline at once, its live state when its avatar is loaded."""
+
+    request: link.Open
+    session: Session
+    slot: int
+    live: Live | None = None
+    closing: bool = False
+    busy: bool = False
+    wants: list[link.ToWorker] = field(default_factory=list[link.ToWorker])
+    """Wishes that came before the live state was there."""
+
+
+@dataclass(slots=True)
+class Task:
+    """One piece of heavy work: draws of several sessions, one encode, or a guest to open or close."""
+
+    draws: list[tuple[Live, Draw]] = field(default_factory=list[tuple[Live, Draw]])
+    encode: tuple[Live, Encode] | None = None
+    open: Guest | None = None
+    close: Guest | None = None
+    tick: link.Tick | None = None
+    live: Live | None = None
+    error: Exception | None = None
+
+    @property
+    def sessions(self) -> list[str]:
+        guests = [guest.request.session for guest in (self.open, self.close) if guest]
+        return [live.name for live, _ in self.draws] + ([self.encode[0].name] if self.encode else []) + guests
+
+
+class Sessions:
+    """The worker's sessions on one engine."""
+
+    def __init__(self, engine: Engine, *, slots: int, options: PacerOptions | None = None) -> None:
+        self.options = options or PacerOptions()
+        self.delay = engine.spec.lookahead // engine.spec.hop
+        self._engine = engine
+        self._roster = Roster(slots)
+        self._guests: dict[str, Guest] = {}
+        self._errands: deque[Guest] = deque()
+        self._gauged_ns = 0
+
+    def __len__(self) -> int:
+        return len(self._guests)
+
+    # ---- what the front asks
+
+    def receive(self, message: link.ToWorker, now_ns: int) -> list[link.ToFront]:
+        """Do what `message` asks. What cannot be done becomes a Fault for its session and harms no other."""
+        try:
+            if isinstance(message, link.Open):
+                self._open(message)
+                return []
+            guest = self._guests.get(message.session)
+            return [] if guest is None or guest.closing else self._apply(guest, message, now_ns)
+        except VisavisError as error:
+            fatal = isinstance(message, link.Open)
+            return [link.Fault(message.session, error.code, str(error), fatal=fatal)]
+
+    def _open(self, request: link.Open) -> None:
+        if request.session in self._guests:
+            raise IllegalTransition(f"session {request.session} is open already")
+        slot = self._roster.take(request.session)
+        guest = Guest(request, Session(request.session, epoch=request.epoch), slot)
+        self._guests[request.session] = guest
+        self._errands.append(guest)
+
+    def _apply(self, guest: Guest, message: link.ToWorker, now_ns: int) -> list[link.ToFront]:
+        match message:
+            case link.Audio():
+                cues = tuple(Cue(*cue) for cue in message.cues)
+                chunk = AudioChunk(message.segment, to_float(message.pcm), check_rate(message.rate), cues)
+                guest.session.push(chunk, now_ns)
+            case link.EndSegment():
+                guest.session.end(message.segment)
+            case link.Interrupt():
+                return _interrupt(guest, message)
+            case link.Close():
+                guest.closing = True
+                guest.session.close()
+                self._errands.append(guest)
+            case _ if guest.live is None:
+                guest.wants.append(message)
+            case _:
+                _adjust(guest.live, message)
+        return []
+
+    # ---- what could be done
+
+    def next_task(self, now_ns: int) -> tuple[Task | None, int | None]:
+        """The most urgent task, begun; or None and when to look again (None: when something arrives)."""
+        lives = [guest.live for guest in self._guests.values() if guest.live and not guest.closing]
+        choice = choose(lives, now_ns, max_batch=self._engine.max_batch)
+        if choice.picked and choice.picked[0][1].kind == "encode":
+            live = choice.picked[0][0]
+            return Task(encode=(live, live.begin_encode(now_ns))), None
+        if choice.picked:
+            return Task(draws=[(live, live.begin_draw(now_ns)) for live, _ in choice.picked]), None
+        for guest in self._errands:
+            if guest.busy or (guest.live and guest.live.busy):
+                continue
+            self._errands.remove(guest)
+            guest.busy = True
+            return (Task(close=guest) if guest.closing else Task(open=guest)), None
+        return None, choice.wake_ns
+
+    def perform(self, task: Task) -> None:
+        """Do the heavy part, without the lock. A failure is kept in the task."""
+        try:
+            if task.draws:
+                run(self._engine, [draw for _, draw in task.draws])
+            elif task.encode:
+                live, work = task.encode
+                task.tick = live.encode(work)
+            elif task.open:
+                task.live = self._build(task.open)
+            elif task.close and task.close.live:
+                task.close.live.close()
+                self._engine.close(task.close.slot)
+        except Exception as error:
+            if not isinstance(error, VisavisError):
+                _LOG.exception("work for %s failed", ", ".join(task.sessions))
+            task.error = error
+
+    def finish(self, task: Task, now_ns: int) -> list[link.ToFront]:
+        """Book what `perform` did; what the front should hear of it."""
+        for live, draw in task.draws:
+            live.finish_draw(draw)
+        if task.encode:
+            task.encode[0].finish_encode(task.tick)
+        if task.error:
+            return [fault for name in task.sessions if (fault := self._give_up(name, task.error))]
+        if task.close:
+            self._remove(task.close)
+        if task.open and task.live:
+            return self._settle(task.open, task.live, now_ns)
+        return []
+
+    def outgoing(self, now_ns: int) -> list[link.ToFront]:
+        """Everything whose time has come: ticks, starved segments, and once a second the gauges."""
+        lives = [guest.live for guest in self._guests.values() if guest.live]
+        messages: list[link.ToFront] = [tick for live in lives for tick in live.due(now_ns)]
+        messages += self._starved(now_ns)
+        if now_ns - self._gauged_ns >= NS_PER_SECOND:
+            self._gauged_ns = now_ns
+            messages += [live.gauges() for live in lives]
+        return messages
+
+    def next_send_ns(self) -> int | None:
+        """When `outgoing` has the next tick, as far as they are encoded."""
+        times = [guest.live.send_ns for guest in self._guests.values() if guest.live and guest.live.outbox]
+        return min((time for time in times if time is not None), default=None)
+
+    # ---- opening and closing
+
+    def _build(self, guest: Guest) -> Live:
+        request = guest.request
+        size = (request.width, request.height)
+        avatar = find_avatar(request.avatar)
+        compositor = _compositor(request.avatar, size)
+        self._engine.open(guest.slot, avatar, size=size, seed=request.seed, index=request.index)
+        self._engine.control(guest.slot, request.controls)
+        pipeline = Pipeline(
+            guest.session,
+            slot=guest.slot,
+            delay=self.delay,
+            first=request.index,
+            compositor=compositor,
+            mask=self._engine.mask(guest.slot),
+            surfaces=self.options.horizon + _SPARE_SURFACES,
+        )
+        video = open_encoder(*size, bitrate_bps=request.bitrate_bps, color=color_space(*size))
+        pacer = Pacer(FrameClock(FRAME_RATE, request.start_ns), self.options)
+        return Live(pipeline, pacer, video=video, audio=OpusEncoder(), name=request.session)
+
+    def _settle(self, guest: Guest, live: Live, now_ns: int) -> list[link.ToFront]:
+        guest.busy = False
+        guest.live = live
+        first = live.pacer.clock.due(now_ns) + self.options.lead
+        if first > live.pipeline.gate.next:
+            live.pipeline.skip_to(first)
+        for wish in guest.wants:
+            _adjust(live, wish)
+        guest.wants.clear()
+        return [] if guest.closing else [link.Opened(guest.request.session)]
+
+    def _give_up(self, name: str, error: Exception) -> link.Fault | None:
+        guest = self._guests.get(name)
+        if guest is None:
+            return None
+        guest.busy = False
+        if guest.live is None or guest.closing:
+            self._remove(guest)
+        else:
+            guest.closing = True
+            self._errands.append(guest)
+        code = error.code if isinstance(error, VisavisError) else VisavisError.code
+        return link.Fault(name, code, f"{error}; start the session again", fatal=True)
+
+    def _remove(self, guest: Guest) -> None:
+        if guest in self._errands:
+            self._errands.remove(guest)
+        self._roster.release(guest.request.session)
+        del self._guests[guest.request.session]
+
+    def _starved(self, now_ns: int) -> Iterator[link.Starved]:
+        for name, guest in self._guests.items():
+            segment = guest.session.starved(now_ns)
+            if segment is not None:
+                yield link.Starved(name, segment)
+
+
+def _interrupt(guest: Guest, message: link.Interrupt) -> list[link.ToFront]:
+    if guest.live is None:
+        left = guest.request.index - 1 if guest.session.interrupt(message.epoch, None) else None
+    else:
+        left = guest.live.pipeline.interrupt(message.epoch)
+    return [] if left is None else [link.Interrupted(message.session, message.epoch, left)]
+
+
+def _adjust(live: Live, message: link.ToWorker) -> None:
+    match message:
+        case link.SetControls():
+            live.pipeline.control(message.controls)
+        case link.Keyframe():
+            live.request_keyframe()
+        case link.Bitrate():
+            live.set_bitrate(message.bitrate_bps)
+        case _:
+            raise AssertionError(f"{type(message).__name__} is no adjustment")
+
+
+@lru_cache(maxsize=_PLATES)
+def _compositor(avatar: str, size: tuple[int, int]) -> Compositor:
+    return Compositor(find_avatar(avatar).plate(size), color_space(*size))

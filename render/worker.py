@@ -1,0 +1,169 @@
+"""The worker process: audio and control in, packets and events out, over one socket.
+
+    reader thread    messages from the front, in order
+    work threads     draw, encode, open and close; most urgent first
+    main thread      sends each tick when its time has come
+
+One lock guards all bookkeeping; the heavy work runs outside it.
+"""
+
+import argparse
+import importlib
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from typing import cast
+
+from ..stream import link
+from ..stream.clock import NS_PER_SECOND
+from ..stream.errors import LinkError, SetupError, VisavisError
+from .color import color_space
+from .encode import open_encoder
+from .engine import Engine
+from .sessions import Sessions
+
+_LOG = logging.getLogger(__name__)
+_READ_BYTES = 1 << 16
+_IDLE_NS = NS_PER_SECOND // 4
+_SLOTS_PER_CORE = 2
+_PROBE = (320, 320)
+_SWITCH_SECONDS = 0.001
+"""How long one thread may keep the interpreter from another: a fraction of a tick."""
+
+
+class Worker:
+    """Threads round `Sessions`; lives as long as the front holds the other end of `connection`."""
+
+    def __init__(self, engine: Engine, connection: socket.socket, *, slots: int, threads: int) -> None:
+        self._engine = engine
+        self._connection = connection
+        self._slots = slots
+        self._threads = threads
+        self._sessions = Sessions(engine, slots=slots)
+        self._lock = threading.Lock()
+        self._work = threading.Condition(self._lock)
+        self._armed = threading.Condition(self._lock)
+        self._send_lock = threading.Lock()
+        self._stopped = False
+
+    def serve(self) -> None:
+        """Warm up, say Ready, and run until the front hangs up."""
+        encoder = open_encoder(*_PROBE, bitrate_bps=300_000, color=color_space(*_PROBE))
+        name = encoder.name
+        encoder.close()
+        self._engine.warm()
+        ready = link.Ready(
+            engine=self._engine.kind,
+            delay=self._sessions.delay,
+            lead=self._sessions.options.lead,
+            encoder=name,
+            slots=self._slots,
+        )
+        self._send([ready])
+        for number in range(self._threads):
+            threading.Thread(target=self._work_loop, name=f"work-{number}", daemon=True).start()
+        threading.Thread(target=self._read_loop, name="reader", daemon=True).start()
+        self._send_loop()
+
+    def _read_loop(self) -> None:
+        inbox = link.WorkerInbox()
+        try:
+            while data := self._connection.recv(_READ_BYTES):
+                for message in inbox.feed(data):
+                    with self._lock:
+                        replies = self._sessions.receive(message, time.monotonic_ns())
+                        self._work.notify_all()
+                    self._send(replies)
+        except (OSError, LinkError) as error:
+            _LOG.info("the link to the front ended: %s", error)
+        self._stop()
+
+    def _work_loop(self) -> None:
+        while True:
+            with self._lock:
+                task, wake_ns = self._sessions.next_task(time.monotonic_ns())
+                if self._stopped:
+                    return
+                if task is None:
+                    self._wait(self._work, wake_ns)
+                    continue
+            self._sessions.perform(task)
+            with self._lock:
+                replies = self._sessions.finish(task, time.monotonic_ns())
+                self._work.notify_all()
+                self._armed.notify()
+            self._send(replies)
+
+    def _send_loop(self) -> None:
+        while True:
+            with self._lock:
+                if self._stopped:
+                    return
+                messages = self._sessions.outgoing(time.monotonic_ns())
+                if not messages:
+                    self._wait(self._armed, self._sessions.next_send_ns())
+            self._send(messages)
+
+    def _wait(self, condition: threading.Condition, until_ns: int | None) -> None:
+        left_ns = _IDLE_NS if until_ns is None else min(until_ns - time.monotonic_ns(), _IDLE_NS)
+        condition.wait(max(left_ns, 0) / NS_PER_SECOND)
+
+    def _send(self, messages: Iterable[link.ToFront]) -> None:
+        try:
+            for message in messages:
+                frame = link.to_frame(message)
+                with self._send_lock:
+                    self._connection.sendall(frame)
+        except OSError:
+            self._stop()
+
+    def _stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            self._work.notify_all()
+            self._armed.notify_all()
+
+
+def load_engine(name: str) -> Engine:
+    """The engine called `name`: `auto`, `rig`, or `package.module:Class` for one of your own.
+
+    Raises SetupError when it cannot be had.
+    """
+    if name in ("auto", "rig"):
+        from .rig.engine import RigEngine
+
+        return RigEngine()
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise SetupError(f"no engine is called {name!r}; use auto, rig, or package.module:Class")
+    try:
+        return cast(Engine, getattr(importlib.import_module(module), attribute)())
+    except (ImportError, AttributeError) as error:
+        raise SetupError(f"engine {name!r} cannot be loaded: {error}") from error
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Entry of the process. `--fd` is the inherited end of a socket pair whose other end the front holds."""
+    parser = argparse.ArgumentParser(prog="visavis.render.worker")
+    parser.add_argument("--fd", type=int, required=True)
+    parser.add_argument("--engine", default="auto")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    with socket.socket(fileno=options.fd) as connection:
+        try:
+            engine = load_engine(options.engine)
+            Worker(engine, connection, slots=_SLOTS_PER_CORE * cores, threads=max(cores, 2)).serve()
+        except VisavisError as error:
+            _LOG.error("%s", error)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
