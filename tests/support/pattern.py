@@ -1,0 +1,105 @@
+"""An engine for measurements: its picture tells the frame's number and whether its sound was loud.
+
+The top half of the crop is white when the tick's sound is loud and black otherwise. The bottom half carries the low
+16 bits of the frame number, most significant first, as white and black bars.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from visavis.render.avatar import Avatar
+from visavis.render.engine import Crop, Due
+from visavis.stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
+from visavis.stream.controls import Controls
+from visavis.stream.stage import StageSpec
+
+CROP = (64, 256)
+"""Height and width."""
+PLACE = (40, 16)
+"""Top and left on the plate."""
+BITS = 16
+DELAY = 3
+LOUD = 0.05
+
+
+class PatternEngine:
+    """Implements the engine seam without a face."""
+
+    kind = "pattern"
+    max_batch = 1
+
+    def __init__(self) -> None:
+        from fractions import Fraction
+
+        rate = Rate(Fraction(FEATURE_HZ))
+        self.spec = StageSpec(rate, window=FEATURE_HOP, hop=FEATURE_HOP, lookahead=DELAY * FEATURE_HOP)
+        self.loud: dict[int, dict[int, bool]] = {}
+        self.log: list[tuple[object, ...]] = []
+
+    def warm(self) -> None:
+        pass
+
+    def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
+        self.loud[slot] = {}
+        self.log.append(("open", slot, avatar.name, size, index))
+
+    def mask(self, slot: int) -> NDArray[np.float32]:
+        return np.ones(CROP, np.float32)
+
+    def step(self, due: Sequence[Due]) -> list[Crop | None]:
+        return [self._hear(one) for one in due]
+
+    def control(self, slot: int, controls: Controls) -> None:
+        self.log.append(("control", slot, controls))
+
+    def interrupt(self, slot: int, sent: int) -> None:
+        self.log.append(("interrupt", slot, sent))
+        self.loud[slot] = {}
+
+    def close(self, slot: int) -> None:
+        self.log.append(("close", slot))
+        del self.loud[slot]
+
+    def _hear(self, due: Due) -> Crop | None:
+        loud = self.loud[due.slot]
+        loud[due.audio.index] = bool(np.sqrt(np.mean(np.square(due.audio.heard))) > LOUD)
+        index = due.audio.index - DELAY
+        flash = loud.pop(index, False)
+        return Crop(index, picture(index, flash), matrix()) if due.draw else None
+
+
+class BrokenEngine(PatternEngine):
+    """Fails to draw once it hears something loud."""
+
+    def step(self, due: Sequence[Due]) -> list[Crop | None]:
+        crops = super().step(due)
+        if any(flag for one in due for flag in self.loud[one.slot].values()):
+            raise RuntimeError("the pattern broke")
+        return crops
+
+
+def matrix() -> NDArray[np.float32]:
+    top, left = PLACE
+    return np.array([[1, 0, left], [0, 1, top]], np.float32)
+
+
+def picture(index: int, flash: bool) -> NDArray[np.uint8]:
+    """The crop (64, 256, 3) uint8 of frame `index`."""
+    height, width = CROP
+    crop = np.zeros((height, width, 3), np.uint8)
+    crop[: height // 2] = 255 * flash
+    for bit in range(BITS):
+        if index >> (BITS - 1 - bit) & 1:
+            crop[height // 2 :, bit * width // BITS : (bit + 1) * width // BITS] = 255
+    return crop
+
+
+def read_luma(luma: NDArray[np.uint8]) -> tuple[int, bool]:
+    """Frame number and flash from the decoded plate's Y plane (H, W)."""
+    top, left = PLACE
+    height, width = CROP
+    crop = luma[top : top + height, left : left + width].astype(np.float64)
+    bars = crop[height // 2 + 4 : height - 4].reshape(-1, BITS, width // BITS).mean(axis=(0, 2))
+    index = sum(1 << (BITS - 1 - bit) for bit, level in enumerate(bars) if level > 128)
+    return index, bool(crop[4 : height // 2 - 4].mean() > 128)
