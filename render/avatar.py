@@ -1,0 +1,271 @@
+"""The avatar folder: what a registered appearance is on disk, read with every promise checked."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import cv2
+import msgspec
+import numpy as np
+import safetensors
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from ..stream.errors import AvatarError
+from .rig.units import UNITS
+
+SCHEMA = 1
+MANIFEST = "avatar.json"
+TENSORS = "tensors.safetensors"
+PREVIEW = "preview.png"
+HEAD, HEAD_CLOSED, HAIR, HAIR_BACK = "head.webp", "head_closed.webp", "hair.webp", "hair_back.webp"
+TEXTURES = (HEAD, HEAD_CLOSED, HAIR, HAIR_BACK)
+PRESENTERS: Final = Path(__file__).parent / "presenters"
+
+Tensor = NDArray[np.generic]
+
+
+class View(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How one size shows the master picture: plate = (master - origin) * scale, in pixel edges.
+
+    `crop` is (x, y, width, height) in plate pixels: all that can ever move lies inside it.
+    """
+
+    width: int
+    height: int
+    plate: str
+    origin: tuple[float, float]
+    scale: tuple[float, float]
+    crop: tuple[int, int, int, int]
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`avatar.json`. `files` maps every other file of the folder to its SHA-256."""
+
+    schema: int
+    kind: str
+    name: str
+    title: str
+    frames: int
+    units: tuple[str, ...]
+    views: tuple[View, ...]
+    files: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Avatar:
+    """A registered appearance, checked and read.
+
+    `tensors` of a rig: vertices (V, 3), uv (V, 2), uv_closed (V, 2), triangles (T, 3), parts (T,), inside (V,),
+    head_weight (V,), shape_start (53,), shape_vertex (N,), shape_delta (N, 3) in 1/2000 of a model unit,
+    camera (4, 3) position, right, up, forward, lens (4,) focal length, principal point and master size in
+    pixels, pivot (3,), mouth (3,), eyes (2, 3).
+    """
+
+    folder: Path
+    manifest: Manifest
+    tensors: Mapping[str, Tensor]
+
+    @property
+    def name(self) -> str:
+        return self.manifest.name
+
+    @property
+    def title(self) -> str:
+        return self.manifest.title
+
+    @property
+    def kind(self) -> str:
+        return self.manifest.kind
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int], ...]:
+        """The (width, height) that this avatar can be shown at, its preferred one first."""
+        return tuple((view.width, view.height) for view in self.manifest.views)
+
+    @property
+    def preview(self) -> Path:
+        """A square PNG head shot."""
+        return self.folder / PREVIEW
+
+    def view(self, size: tuple[int, int]) -> View:
+        for view in self.manifest.views:
+            if (view.width, view.height) == size:
+                return view
+        known = ", ".join(f"{width}x{height}" for width, height in self.sizes)
+        raise AvatarError(f"avatar {self.name} has no size {size[0]}x{size[1]}; choose one of {known}")
+
+    def plate(self, size: tuple[int, int]) -> NDArray[np.uint8]:
+        """The background without the head, (H, W, 3) uint8 RGB."""
+        view = self.view(size)
+        pixels = _picture(self.folder / view.plate, cv2.IMREAD_COLOR_RGB)
+        if pixels.shape != (view.height, view.width, 3):
+            raise AvatarError(
+                f"{view.plate} of avatar {self.name} is not {size[0]}x{size[1]}; pack the avatar again"
+            )
+        return pixels
+
+    def texture(self, name: str) -> NDArray[np.uint8]:
+        """The layer `name` of `TEXTURES`, (S, S, 4) uint8 RGBA, alpha not multiplied in."""
+        pixels = _picture(self.folder / name, cv2.IMREAD_UNCHANGED)
+        side = int(self.tensors["lens"][3])
+        if pixels.shape != (side, side, 4):
+            raise AvatarError(
+                f"{name} of avatar {self.name} is not {side}x{side} with alpha; pack the avatar again"
+            )
+        return np.ascontiguousarray(pixels[..., (2, 1, 0, 3)])
+
+
+def load_avatar(folder: Path) -> Avatar:
+    """The avatar in `folder`. Raises AvatarError when anything is missing, damaged or of another schema."""
+    manifest = _manifest(folder)
+    blobs = {name: _checked(folder, name, digest) for name, digest in manifest.files.items()}
+    needed = {TENSORS, PREVIEW, *TEXTURES, *(view.plate for view in manifest.views)}
+    if missing := needed - blobs.keys():
+        raise AvatarError(
+            f"avatar {manifest.name} lists no {', '.join(sorted(missing))}; pack the avatar again"
+        )
+    try:
+        tensors = safetensors.numpy.load(blobs[TENSORS])
+    except safetensors.SafetensorError as error:
+        raise AvatarError(
+            f"{TENSORS} of avatar {manifest.name} cannot be read: {error}; pack it again"
+        ) from error
+    _check_tensors(manifest.name, tensors)
+    return Avatar(folder, manifest, MappingProxyType(tensors))
+
+
+def presenters() -> tuple[str, ...]:
+    """Names of the avatars that ship with the project."""
+    return tuple(sorted(_folders(PRESENTERS)))
+
+
+def find_avatar(name: str, extra_dirs: Sequence[Path] = ()) -> Avatar:
+    """The avatar called `name` in `extra_dirs` or among the presenters; `name` never becomes part of a path."""
+    known: dict[str, Path] = {}
+    for parent in (PRESENTERS, *reversed(extra_dirs)):
+        known |= _folders(parent)
+    if name not in known:
+        raise AvatarError(f"there is no avatar {name[:40]!r}; choose one of {', '.join(sorted(known))}")
+    return load_avatar(known[name])
+
+
+def _folders(parent: Path) -> dict[str, Path]:
+    if not parent.is_dir():
+        return {}
+    return {entry.name: entry for entry in parent.iterdir() if (entry / MANIFEST).is_file()}
+
+
+def _manifest(folder: Path) -> Manifest:
+    try:
+        raw = (folder / MANIFEST).read_bytes()
+    except OSError as error:
+        raise AvatarError(
+            f"{folder} holds no readable {MANIFEST}: give the folder of a packed avatar"
+        ) from error
+    try:
+        schema = msgspec.json.decode(raw, type=dict).get("schema")
+        if schema != SCHEMA:
+            raise AvatarError(
+                f"{folder.name} has schema {schema}, this version reads {SCHEMA}: pack the avatar again"
+            )
+        manifest = msgspec.json.decode(raw, type=Manifest)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise AvatarError(
+            f"{MANIFEST} of {folder.name} is damaged: {error}; pack the avatar again"
+        ) from error
+    _check_manifest(manifest)
+    return manifest
+
+
+def _check_manifest(manifest: Manifest) -> None:
+    if manifest.kind != "rig":
+        raise AvatarError(
+            f"avatar {manifest.name} is of kind {manifest.kind!r}, which this version cannot draw"
+        )
+    if manifest.units != UNITS:
+        raise AvatarError(
+            f"avatar {manifest.name} has other face units than this version; pack the avatar again"
+        )
+    if not manifest.views or manifest.frames < 1:
+        raise AvatarError(f"avatar {manifest.name} has no view or no frame; pack the avatar again")
+    for view in manifest.views:
+        x, y, width, height = view.crop
+        if min(x, y, width - 1, height - 1) < 0 or x + width > view.width or y + height > view.height:
+            raise AvatarError(f"a crop of avatar {manifest.name} leaves its plate; pack the avatar again")
+
+
+def _checked(folder: Path, name: str, digest: str) -> bytes:
+    if Path(name).name != name:
+        raise AvatarError(
+            f"avatar {folder.name} names a file outside its folder: {name[:80]!r}; do not use it"
+        )
+    try:
+        blob = (folder / name).read_bytes()
+    except OSError as error:
+        raise AvatarError(f"avatar {folder.name} lacks {name}; copy the folder again") from error
+    if hashlib.sha256(blob).hexdigest() != digest:
+        raise AvatarError(
+            f"{name} of avatar {folder.name} is not the file it was packed with; copy the folder again"
+        )
+    return blob
+
+
+def _picture(path: Path, flags: int) -> NDArray[np.uint8]:
+    pixels = cv2.imread(str(path), flags)
+    if pixels is None:
+        raise AvatarError(f"{path.name} of avatar {path.parent.name} is no picture; copy the folder again")
+    return pixels.astype(np.uint8, copy=False)
+
+
+_SHAPES: Final[Mapping[str, tuple[type[np.generic], tuple[str | int, ...]]]] = MappingProxyType(
+    {
+        "vertices": (np.float32, ("V", 3)),
+        "uv": (np.float32, ("V", 2)),
+        "uv_closed": (np.float32, ("V", 2)),
+        "inside": (np.uint8, ("V",)),
+        "head_weight": (np.uint8, ("V",)),
+        "triangles": (np.uint16, ("T", 3)),
+        "parts": (np.uint8, ("T",)),
+        "shape_start": (np.int32, (len(UNITS) + 1,)),
+        "shape_vertex": (np.uint16, ("N",)),
+        "shape_delta": (np.int16, ("N", 3)),
+        "camera": (np.float32, (4, 3)),
+        "lens": (np.float32, (4,)),
+        "pivot": (np.float32, (3,)),
+        "mouth": (np.float32, (3,)),
+        "eyes": (np.float32, (2, 3)),
+    }
+)
+
+
+def _check_tensors(name: str, tensors: Mapping[str, Tensor]) -> None:
+    """Every tensor is there with its type and shape, and every index points inside its table."""
+    sizes: dict[str, int] = {}
+    for key, (kind, shape) in _SHAPES.items():
+        tensor = tensors.get(key)
+        if tensor is None or tensor.dtype != kind or tensor.ndim != len(shape):
+            raise AvatarError(
+                f"avatar {name} lacks tensor {key} {shape} {kind.__name__}; pack the avatar again"
+            )
+        wanted = tuple(
+            side if isinstance(side, int) else sizes.setdefault(side, length)
+            for side, length in zip(shape, tensor.shape, strict=True)
+        )
+        if tensor.shape != wanted:
+            raise AvatarError(
+                f"tensor {key} of avatar {name} is {tensor.shape}, not {wanted}; pack the avatar again"
+            )
+    start = tensors["shape_start"].astype(np.int64)
+    inside = (
+        int(tensors["triangles"].astype(np.int64).max(initial=0)) < sizes["V"]
+        and int(tensors["shape_vertex"].astype(np.int64).max(initial=0)) < sizes["V"]
+        and start[0] == 0
+        and start[-1] == sizes["N"]
+        and bool((np.diff(start) >= 0).all())
+    )
+    if not inside:
+        raise AvatarError(f"the mesh of avatar {name} points outside itself; pack the avatar again")

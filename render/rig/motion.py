@@ -1,0 +1,27 @@
+"""What a rigged face does in one frame."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+F32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """`units` (52,) float32 face unit weights; `head` (3,) yaw, pitch, roll in degrees, positive to the viewer's
+    right, down and clockwise; `gaze` (2,) in -1..1 of the eye's range, positive right and up."""
+
+    units: F32
+    head: F32
+    gaze: F32
+
+    def plus(self, other: "Motion", share: float) -> "Motion":
+        """This motion with `share` of `other` added."""
+        weight = np.float32(share)
+        return Motion(
+            self.units + weight * other.units,
+            self.head + weight * other.head,
+            self.gaze + weight * other.gaze,
+        )
