@@ -58,6 +58,11 @@ class _Segment:
         self._cues: list[Cue] = []
         self._starts: list[int] = []
 
+    @property
+    def spent(self) -> bool:
+        """True when it has ended and every sample was taken."""
+        return self.ended and self.queued == 0
+
     def push(self, chunk: AudioChunk, now_ns: int) -> None:
         self._append(self.resampler.step(chunk.samples))
         self._cues += chunk.cues
@@ -173,7 +178,7 @@ class Playout:
         known = np.ones(ROWS_PER_TICK, np.bool_)
         spans: list[Span] = []
         filled = 0
-        while self._segments and (filled < PROGRAM_HOP or self._segments[0].queued == 0):
+        while self._segments and (filled < PROGRAM_HOP or self._segments[0].spent):
             head = self._segments[0]
             if not self._playable(head, PROGRAM_HOP - filled, now_ns):
                 self._rebuffer(head, now_ns)
@@ -183,9 +188,8 @@ class Playout:
             start = head.taken
             head.take(sent[filled : filled + count])
             filled += count
-            done = head.ended and head.queued == 0
-            spans.append(Span(head.name, start, start + count, last=done))
-            if done:
+            spans.append(Span(head.name, start, start + count, last=head.spent))
+            if head.spent:
                 self._segments.popleft()
         return Cut(sent, rows, known, tuple(spans))
 
