@@ -245,7 +245,9 @@ def _reach(mesh: Mesh, source: dict[str, NDArray[np.generic]]) -> tuple[F32, F32
     for rest in (mesh.vertices, jaw):
         for signs in np.ndindex(3, 3, 3):
             angles = np.radians(np.array(SWING_DEG) * (np.array(signs) - 1))
-            turned = _turned(rest, mesh.head_weight / np.float32(255), angles, source["pivot"].astype(np.float32))
+            turned = _turned(
+                rest, mesh.head_weight / np.float32(255), angles, source["pivot"].astype(np.float32)
+            )
             place = _project(turned, camera, lens)[:, :2]
             corners += (place.min(0), place.max(0))
     return np.min(corners, 0), np.max(corners, 0)

@@ -152,7 +152,9 @@ def _mesh(avatar: Avatar, view: View) -> Mesh:
     corner = np.array(view.crop[:2], np.float32)
     focal, *center, _ = tensors["lens"].astype(np.float32)
     middle = (np.array(center, np.float32) - origin) * scale - corner
-    uv, uv_closed = (_texels(tensors[key].astype(np.float32), origin, scale, corner, view) for key in ("uv", "uv_closed"))
+    uv, uv_closed = (
+        _texels(tensors[key].astype(np.float32), origin, scale, corner, view) for key in ("uv", "uv_closed")
+    )
     triangles, parts = tensors["triangles"].astype(np.int32), tensors["parts"].astype(np.uint8)
     delta = tensors["shape_delta"].astype(np.float32) * _DELTA_SCALE
     kinds, marks = _kinds(avatar, triangles, parts)
@@ -249,9 +251,18 @@ def _eye_area(mesh: Mesh, view: View) -> NDArray[np.bool_]:
     count = len(mesh.rest)
     world, screen = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
     canvas = Canvas(
-        np.zeros((height, width, 3), np.uint8), np.full((height, width), raster.FAR), world, screen, world, screen
+        np.zeros((height, width, 3), np.uint8),
+        np.full((height, width), raster.FAR),
+        world,
+        screen,
+        world,
+        screen,
     )
-    _pose(mesh, Motion(np.zeros(len(UNITS), np.float32), np.zeros(3, np.float32), np.zeros(2, np.float32)), canvas)
+    _pose(
+        mesh,
+        Motion(np.zeros(len(UNITS), np.float32), np.zeros(3, np.float32), np.zeros(2, np.float32)),
+        canvas,
+    )
     seen = (mesh.kinds == raster.EYE) | (mesh.kinds == raster.LID) | (mesh.kinds == raster.SKIN)
     none = np.zeros((2, 2), np.float32)
     raster.draw(

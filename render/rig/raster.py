@@ -29,7 +29,12 @@ _B1, _B3 = types.uint8[::1], types.uint8[:, :, ::1]
 _T2 = types.uint32[:, ::1]
 
 
-@njit(types.void(_F2, _I1, _I1, _F2, _F1, _B1, _F3, _F1, _F2, _F1, _F2, _F2), cache=True, nogil=True, fastmath=True)
+@njit(
+    types.void(_F2, _I1, _I1, _F2, _F1, _B1, _F3, _F1, _F2, _F1, _F2, _F2),
+    cache=True,
+    nogil=True,
+    fastmath=True,
+)
 def pose(
     rest: F32,
     shape_start: NDArray[np.int32],
@@ -126,7 +131,11 @@ def _sample(texture, u, v):  # pyright: ignore[reportMissingParameterType]
 def _put(out, y, x, p):  # pyright: ignore[reportMissingParameterType]
     """Lay premultiplied lanes over a pixel."""
     alpha = int64(p >> np.uint64(48))
-    r, g, b = int64(p & np.uint64(255)), int64((p >> np.uint64(32)) & np.uint64(255)), int64((p >> np.uint64(16)) & np.uint64(255))
+    r, g, b = (
+        int64(p & np.uint64(255)),
+        int64((p >> np.uint64(32)) & np.uint64(255)),
+        int64((p >> np.uint64(16)) & np.uint64(255)),
+    )
     if alpha < 255:
         rest = 255 - alpha
         s = int64(out[y, x, 0]) * rest + 128
@@ -173,7 +182,14 @@ def draw(
     one = np.float32(65536.0)
     for t in range(triangles.shape[0]):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        x0, y0, x1, y1, x2, y2 = screen[a, 0], screen[a, 1], screen[b, 0], screen[b, 1], screen[c, 0], screen[c, 1]
+        x0, y0, x1, y1, x2, y2 = (
+            screen[a, 0],
+            screen[a, 1],
+            screen[b, 0],
+            screen[b, 1],
+            screen[c, 0],
+            screen[c, 1],
+        )
         area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
         kind = kinds[t]
         if (kind <= SHADE and area >= 0.0) or abs(area) < 1e-5:
@@ -252,7 +268,9 @@ def draw(
                 for x_ in range(start, end):
                     if z < depth[y, x_]:
                         p, q = _sample(head, u, v), _sample(closed, s, r)
-                        p = ((p * (np.uint64(256) - mix) + q * mix + np.uint64(_HALF)) >> np.uint64(8)) & np.uint64(_ALL)
+                        p = (
+                            (p * (np.uint64(256) - mix) + q * mix + np.uint64(_HALF)) >> np.uint64(8)
+                        ) & np.uint64(_ALL)
                         if p >> np.uint64(48):
                             _put(out, y, x_, p)
                         if (p >> np.uint64(48)) > np.uint64(127):

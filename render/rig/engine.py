@@ -1,0 +1,107 @@
+"""The `rig` engine: hears 40 ms a tick and draws the head 120 ms later, on any CPU."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
+from ...stream.controls import Controls
+from ...stream.errors import UsageError
+from ...stream.stage import StageSpec
+from ..avatar import Avatar
+from ..engine import Crop, Due
+from . import viseme
+from .face import Canvas, Face
+from .performer import DELAY_TICKS, Performer
+
+_FACES_KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    face: Face
+    canvas: Canvas
+    matrix: NDArray[np.float32]
+    performer: Performer
+
+
+class RigEngine:
+    """Draws rigged avatars, one slot a call; different slots may step on different threads at once."""
+
+    kind = "rig"
+    max_batch = 1
+    spec = StageSpec(
+        rate=Rate(Fraction(FEATURE_HZ)),
+        window=viseme.NET_ROWS * viseme.HOP_SAMPLES,
+        hop=FEATURE_HOP,
+        lookahead=DELAY_TICKS * FEATURE_HOP,
+    )
+
+    def __init__(self, *, threads_per_net: int = 1) -> None:
+        self._stage = viseme.VisemeStage(threads=threads_per_net)
+        self._slots: dict[int, _Slot] = {}
+        self._faces: OrderedDict[tuple[str, str, tuple[int, int]], Face] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def warm(self, avatars: Sequence[Avatar] = ()) -> None:
+        """Touch everything that a first frame would: the net, the drawing loops and the faces of `avatars`."""
+        self._stage.warm()
+        for avatar in avatars:
+            for size in avatar.sizes:
+                face = self._face(avatar, size)
+                face.draw(Performer(self._stage, seed=0, index=0).at_rest(), face.canvas())
+
+    def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
+        """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width, height)."""
+        face = self._face(avatar, size)
+        x, y, _, _ = face.view.crop
+        matrix = np.array([[1, 0, x], [0, 1, y]], np.float32)
+        performer = Performer(self._stage, seed=seed, index=index)
+        self._slots[slot] = _Slot(face, face.canvas(), matrix, performer)
+
+    def mask(self, slot: int) -> NDArray[np.float32]:
+        """Feathered weight (H, W) float32 in 0..1 of the slot's crop against the plate."""
+        return self._slots[slot].face.layers.mask
+
+    def step(self, due: Sequence[Due]) -> list[Crop | None]:
+        """Hear one tick a slot; a picture for each `draw`, else None."""
+        return [self._hear(each) for each in due]
+
+    def control(self, slot: int, controls: Controls) -> None:
+        """Take new live controls from the next frame on."""
+        self._slots[slot].performer.control(controls)
+
+    def interrupt(self, slot: int, sent: int) -> None:
+        """Forget everything after frame `sent`. The next tick heard is `sent + 1`, and the face eases to rest."""
+        self._slots[slot].performer.interrupt(sent)
+
+    def close(self, slot: int) -> None:
+        """Release the slot."""
+        del self._slots[slot]
+
+    def _hear(self, due: Due) -> Crop | None:
+        slot = self._slots[due.slot]
+        if due.audio.index != slot.performer.next_tick:
+            raise UsageError(
+                f"slot {due.slot} expects tick {slot.performer.next_tick}, not {due.audio.index}: feed ticks in order"
+            )
+        motion = slot.performer.hear(due.audio)
+        if not due.draw:
+            return None
+        pixels = slot.face.draw(motion, slot.canvas)
+        return Crop(due.audio.index - DELAY_TICKS, pixels, slot.matrix)
+
+    def _face(self, avatar: Avatar, size: tuple[int, int]) -> Face:
+        key = (str(avatar.folder), repr(sorted(avatar.manifest.files.items())), size)
+        with self._lock:
+            face = self._faces.get(key) or Face(avatar, size)
+            self._faces[key] = face
+            self._faces.move_to_end(key)
+            while len(self._faces) > _FACES_KEPT:
+                self._faces.popitem(last=False)
+        return face
