@@ -72,10 +72,12 @@ class Pipeline:
         self.frame = first
         """The next frame to draw."""
         self.last: Surface | None = None
-        """The picture that left last."""
+        """What stands in for a missing picture: the one that left last, or a newer one that came too late."""
         self._delay = delay
         self._compositor = compositor
         self._mask = mask
+        self._retired: list[Surface] = []
+        """Pictures out of use that the encoder may still be reading, until the next release."""
         self._free = [compositor.surface() for _ in range(surfaces)]
         self._hears = first
         self._resume: int | None = None
@@ -116,11 +118,14 @@ class Pipeline:
         return draw
 
     def finish(self, draw: Draw) -> bool:
-        """Take the picture that `draw` made; False when it came too late or an interrupt overtook it."""
-        kept = draw.turn == self._turn and self.gate.put_picture(draw.index, draw.surface)
-        if not kept:
+        """Take the picture that `draw` made; False when it came too late, or an interrupt overtook it."""
+        if draw.turn != self._turn:
             self._free.append(draw.surface)
-        return kept
+            return False
+        if self.gate.put_picture(draw.index, draw.surface):
+            return True
+        self._replace_last(draw.surface)
+        return False
 
     def hear(self, index: int, now_ns: int) -> None:
         """Have the sound of every tick up to `index`."""
@@ -128,12 +133,12 @@ class Pipeline:
             self.gate.put_audio(self.session.take(self.gate.heard, now_ns))
 
     def release(self) -> Released[Surface]:
-        """Let the next tick leave. Without a picture of its own, `last` stands in for it."""
+        """Let the next tick leave; `last` is its picture. The encoder must be done with the one before."""
         released = self.gate.release()
         if released.picture is not None:
-            if self.last is not None:
-                self._free.append(self.last)
-            self.last = released.picture
+            self._replace_last(released.picture)
+        self._free += self._retired
+        self._retired.clear()
         return released
 
     def interrupt(self, epoch: int) -> int | None:
@@ -149,6 +154,11 @@ class Pipeline:
         """After a stall: go on at tick `index` with the sound that has not left."""
         self._free += self.gate.skip_to(index)
         self._forget()
+
+    def _replace_last(self, surface: Surface) -> None:
+        if self.last is not None:
+            self._retired.append(self.last)
+        self.last = surface
 
     def _forget(self) -> None:
         self._turn += 1

@@ -15,20 +15,25 @@ class Choice:
 
 
 def choose(lives: Iterable[Live], now_ns: int, *, max_batch: int) -> Choice:
-    """Earliest deadline first. Draws of further sessions that are ready join the first, up to `max_batch`."""
-    ready: list[tuple[Live, Offer]] = []
+    """Encodes before draws, since they are short and something is about to leave; then the earliest deadline.
+
+    Draws of further sessions that are ready join the first, up to `max_batch`.
+    """
+    encodes: list[tuple[Live, Offer]] = []
+    draws: list[tuple[Live, Offer]] = []
     wake_ns: int | None = None
     for live in lives:
         for offer in live.offers(now_ns):
             if offer.ready_ns <= now_ns:
-                ready.append((live, offer))
+                (encodes if offer.kind == "encode" else draws).append((live, offer))
             elif wake_ns is None or offer.ready_ns < wake_ns:
                 wake_ns = offer.ready_ns
-    if not ready:
-        return Choice((), wake_ns)
-    ready.sort(key=lambda pair: pair[1].due_ns)
-    first = ready[0]
-    if first[1].kind == "encode":
-        return Choice((first,), None)
-    batch = [pair for pair in ready if pair[1].kind == "draw"]
-    return Choice(tuple(batch[:max_batch]), None)
+    if encodes:
+        return Choice((min(encodes, key=_urgency),), None)
+    if draws:
+        return Choice(tuple(sorted(draws, key=_urgency)[:max_batch]), None)
+    return Choice((), wake_ns)
+
+
+def _urgency(pair: tuple[Live, Offer]) -> int:
+    return pair[1].due_ns

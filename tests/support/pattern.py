@@ -1,7 +1,7 @@
 """An engine for measurements: its picture tells the frame's number and whether its sound was loud.
 
-The top half of the crop is white when the tick's sound is loud and black otherwise. The bottom half carries the low
-16 bits of the frame number, most significant first, as white and black bars.
+The top half of the crop is white when the tick's sound is loud and black otherwise. The bottom half carries
+the low 16 bits of the frame number, most significant first, as white and black bars.
 """
 
 from collections.abc import Sequence
