@@ -1,0 +1,137 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from support.virtual import RATE, request, tone
+from visavis.render.worker import load_engine, main
+from visavis.stream import link
+from visavis.stream.errors import SetupError
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_SECONDS = 30
+
+
+class Front:
+    """The other end of a real worker process."""
+
+    def __init__(self, engine: str) -> None:
+        self.socket, theirs = socket.socketpair()
+        self.socket.settimeout(PATIENCE_SECONDS)
+        command = [
+            sys.executable,
+            "-m",
+            "visavis.render.worker",
+            "--fd",
+            str(theirs.fileno()),
+            "--engine",
+            engine,
+        ]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+        self.process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], env=environment, stderr=subprocess.PIPE
+        )
+        theirs.close()
+        self._inbox = link.FrontInbox()
+        self._waiting: list[link.ToFront] = []
+
+    def send(self, message: link.ToWorker) -> None:
+        self.socket.sendall(link.to_frame(message))
+
+    def receive(self) -> link.ToFront:
+        while not self._waiting:
+            data = self.socket.recv(1 << 16)
+            assert data, "the worker hung up"
+            self._waiting += self._inbox.feed(data)
+        return self._waiting.pop(0)
+
+    def until(self, kind: type[link.Tick], session: str, count: int) -> list[link.Tick]:
+        found: list[link.Tick] = []
+        while len(found) < count:
+            message = self.receive()
+            if isinstance(message, kind) and message.session == session:
+                found.append(message)
+        return found
+
+
+@pytest.fixture
+def front() -> Iterator[Front]:
+    front = Front("support.pattern:PatternEngine")
+    yield front
+    front.socket.close()
+    front.process.kill()
+    front.process.wait()
+    assert front.process.stderr is not None
+    front.process.stderr.close()
+
+
+def live_request(name: str) -> link.Open:
+    return msgspec.structs.replace(request(name), start_ns=time.monotonic_ns())
+
+
+@pytest.mark.e2e
+def test_a_worker_says_what_it_is_and_sends_ticks_in_real_time(front: Front) -> None:
+    ready = front.receive()
+    assert isinstance(ready, link.Ready)
+    assert (ready.engine, ready.delay, ready.encoder) == ("pattern", 3, "libx264")
+    front.send(live_request("a"))
+    front.send(link.Audio("a", "s", RATE, tone(300)))
+    front.send(link.EndSegment("a", "s"))
+    ticks = front.until(link.Tick, "a", 25)
+    assert [tick.index for tick in ticks] == list(range(ticks[0].index, ticks[0].index + 25))
+    assert ticks[0].keyframe
+    assert any(tick.spans for tick in ticks)
+
+
+@pytest.mark.e2e
+def test_a_worker_ends_when_the_front_hangs_up(front: Front) -> None:
+    front.receive()
+    front.send(live_request("a"))
+    front.until(link.Tick, "a", 3)
+    front.socket.close()
+    assert front.process.wait(10) == 0
+
+
+@pytest.mark.e2e
+def test_bytes_that_are_no_message_end_the_worker_with_a_line_in_its_log(front: Front) -> None:
+    front.receive()
+    front.socket.sendall(b"\xff\xff\xff\xff garbage")
+    assert front.process.wait(10) == 0
+    assert front.process.stderr is not None
+    assert b"the link to the front ended" in front.process.stderr.read()
+
+
+@pytest.mark.e2e
+def test_a_worker_that_is_killed_leaves_a_closed_link(front: Front) -> None:
+    front.receive()
+    os.kill(front.process.pid, signal.SIGKILL)
+    with pytest.raises(AssertionError, match="hung up"):
+        front.receive()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("nonsense", "use auto, rig, or package.module:Class"),
+        ("no.such.module:Engine", "cannot be loaded"),
+        ("support.pattern:Missing", "cannot be loaded"),
+    ],
+)
+def test_an_engine_that_cannot_be_had_is_told_plainly(name: str, hint: str) -> None:
+    with pytest.raises(SetupError, match=hint):
+        load_engine(name)
+
+
+def test_the_process_fails_with_one_line_when_its_engine_is_missing(caplog: pytest.LogCaptureFixture) -> None:
+    ours, theirs = socket.socketpair()
+    with ours:
+        assert main(["--fd", str(theirs.detach()), "--engine", "nonsense"]) == 1
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
+        "no engine is called 'nonsense'; use auto, rig, or package.module:Class"
+    ]
