@@ -207,7 +207,7 @@ class Playout:
         if not segment.primed:
             waited_ns = now_ns - segment.began_ns
             patient = waited_ns < self._options.patience_ms * NS_PER_MS
-            segment.primed = segment.queued >= (self._cushion if patient else 1)
+            segment.primed = segment.queued >= max(wanted, self._cushion if patient else 0)
         return segment.primed and segment.queued >= wanted
 
     def _rebuffer(self, segment: _Segment, now_ns: int) -> None:
