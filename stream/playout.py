@@ -24,7 +24,7 @@ _ROW_SAMPLES = PROGRAM_HOP // ROWS_PER_TICK
 @dataclass(frozen=True, slots=True)
 class PlayoutOptions:
     """`cushion_ms` held before a live segment starts, `patience_ms` after which a shorter one starts anyway,
-    `starve_ms` without sound after which an open segment counts as ended, `limit_ms` of sound in all."""
+    `starve_ms` without sound in or out after which an open segment counts as ended, `limit_ms` of sound in all."""
 
     cushion_ms: int = 80
     patience_ms: int = 200
@@ -49,7 +49,7 @@ class _Segment:
         self.name = name
         self.resampler = Resampler(rate)
         self.began_ns = now_ns
-        self.fed_ns = now_ns
+        self.moved_ns = now_ns
         self.ended = False
         self.primed = False
         self.taken = 0
@@ -67,7 +67,7 @@ class _Segment:
         self._append(self.resampler.step(chunk.samples))
         self._cues += chunk.cues
         self._starts += [cue.start for cue in chunk.cues]
-        self.fed_ns = now_ns
+        self.moved_ns = now_ns
 
     def end(self) -> None:
         if not self.ended:
@@ -161,7 +161,7 @@ class Playout:
     def starved(self, now_ns: int) -> str | None:
         """Ends the first segment if its client has gone quiet for too long; its name, or None."""
         head = self._segments[0] if self._segments else None
-        if head is None or head.ended or now_ns - head.fed_ns < self._options.starve_ms * NS_PER_MS:
+        if head is None or head.ended or now_ns - head.moved_ns < self._options.starve_ms * NS_PER_MS:
             return None
         head.end()
         return head.name
@@ -187,6 +187,7 @@ class Playout:
             _fill_rows(rows, known, head, filled, count)
             start = head.taken
             head.take(sent[filled : filled + count])
+            head.moved_ns = now_ns
             filled += count
             spans.append(Span(head.name, start, start + count, last=head.spent))
             if head.spent:
