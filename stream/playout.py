@@ -138,9 +138,10 @@ class Playout:
                 f"{self.queued_ms // 1000} s of sound wait already; send it no faster than it is spoken"
             )
         if not self.open or self._segments[-1].name != chunk.segment:
+            fresh = _Segment(chunk.segment, chunk.rate, now_ns)
             if self._segments:
                 self._segments[-1].end()
-            self._segments.append(_Segment(chunk.segment, chunk.rate, now_ns))
+            self._segments.append(fresh)
         segment = self._segments[-1]
         if segment.resampler.rate != chunk.rate:
             raise AudioError(
