@@ -113,6 +113,7 @@ class Playout:
         self._options = options or PlayoutOptions()
         self._cushion = to_samples(self._options.cushion_ms, PROGRAM_HZ)
         self._segments: deque[_Segment] = deque()
+        self._flowing = False
         self.underruns = 0
 
     @property
@@ -193,15 +194,18 @@ class Playout:
             spans.append(Span(head.name, start, start + count, last=head.spent))
             if head.spent:
                 self._segments.popleft()
+        self._flowing = filled == PROGRAM_HOP
         return Cut(sent, rows, known, tuple(spans))
 
     def peek(self, count: int) -> NDArray[np.float32]:
-        """Up to `count` of the samples that come next, without taking them."""
-        return self._segments[0].peek(count) if self._segments else np.zeros(0, np.float32)
+        """Up to `count` of the samples that follow the last tick without a gap, which stay."""
+        flows = self._flowing and self._segments
+        return self._segments[0].peek(count) if flows else np.zeros(0, np.float32)
 
     def clear(self) -> None:
         """Drop everything that is queued."""
         self._segments.clear()
+        self._flowing = False
 
     def _playable(self, segment: _Segment, wanted: int, now_ns: int) -> bool:
         if segment.ended:

@@ -98,13 +98,15 @@ class Session:
         """Forget all sound that has not left; `dropped` is the first tick that will not. False for an old
         epoch.
 
-        The next tick begins with 10 ms of the lost sound, faded out, so that nothing clicks.
+        The next tick begins with 10 ms of the lost sound, faded out, so that nothing clicks; an interrupt
+        before that tick keeps the fade of the one before.
         """
         if epoch <= self.epoch:
             return False
         self.epoch = epoch
-        lost = self._playout.peek(_FADE) if dropped is None else dropped.sent[:_FADE]
-        self._fade = lost * np.linspace(1, 0, len(lost), endpoint=False, dtype=np.float32)
+        if not len(self._fade):
+            lost = self._playout.peek(_FADE) if dropped is None else dropped.sent[:_FADE]
+            self._fade = lost * np.linspace(1, 0, len(lost), endpoint=False, dtype=np.float32)
         self._playout.clear()
         self._decimator.reset()
         self._move(SessionState.IDLE)
