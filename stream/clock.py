@@ -29,7 +29,7 @@ class Rate:
 
     def pts(self, index: int, clock_rate: int) -> int:
         """Timestamp of `index` in ticks of `clock_rate`, rounded down."""
-        return int(index * clock_rate / self.per_second)
+        return index * clock_rate // self.per_second
 
     def deadline_ns(self, index: int) -> int:
         """Nanoseconds from time 0 to `index`, rounded up, so that `index_at(deadline_ns(i)) == i`."""
