@@ -48,14 +48,14 @@ _DIPHTHONG = {
     "O": ("oh", "ou"),
     "Q": ("eh", "ou"),
 }
-_STRESS = "ˈˌ"
+_STRESS = frozenset("ˈˌ")
 _LONG = "ː"
 
 
 def cues_of(phonemes: Sequence[str], durations: Iterable[int]) -> list[Cue]:
     """Cues for `phonemes` (one symbol each, pads and punctuation included) that last `durations` samples.
 
-    Stress marks lend their time to the sound that follows; a length mark or a short word gap holds the shape
+    The cues cover the whole time without a gap. Stress marks lend their time to the sound that follows; a length mark or a short word gap holds the shape
     before it; a diphthong turns at 55 % of its time; everything else is silence.
     """
     cues: list[Cue] = []
@@ -80,6 +80,8 @@ def cues_of(phonemes: Sequence[str], durations: Iterable[int]) -> list[Cue]:
             cues[-1] = Cue(cues[-1].viseme, cues[-1].start, end)
         else:
             cues.append(Cue(SILENCE, begin, end))
+    if lead is not None:
+        cues.append(Cue(SILENCE, lead, at))
     return cues
 
 
