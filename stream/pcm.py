@@ -8,6 +8,7 @@ from .errors import AudioError
 _RIFF_BYTES = 12
 _CHUNK_BYTES = 8
 _MAX_HEADER_BYTES = 1 << 16
+_FORMAT_BYTES = 16
 _PCM_FORMAT = 1
 
 
@@ -59,8 +60,10 @@ class PcmReader:
                 raise AudioError(
                     "the WAV header is longer than 64 KiB; send plain s16le mono samples instead"
                 )
-            if name == b"fmt " and len(head) >= at + 16:
-                self._check_format(bytes(head[at : at + 16]))
+            if name == b"fmt " and size < _FORMAT_BYTES:
+                raise AudioError("the WAV header is damaged; send plain s16le mono samples instead")
+            if name == b"fmt " and len(head) >= at + _FORMAT_BYTES:
+                self._check_format(bytes(head[at : at + _FORMAT_BYTES]))
             at += size + (size & 1)
         return False
 
@@ -82,5 +85,5 @@ def to_float(pcm: bytes) -> NDArray[np.float32]:
 
 def from_float(samples: NDArray[np.float32]) -> bytes:
     """(N,) float32 to s16le bytes; values outside -1..1 are clipped, anything not finite is silence."""
-    clean = np.nan_to_num(samples, nan=0.0, posinf=1.0, neginf=-1.0)
-    return np.clip(np.rint(clean * 32768), -32768, 32767).astype("<i2").tobytes()
+    clean = np.clip(np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0), -1, 1)
+    return np.minimum(np.rint(clean * 32768), 32767).astype("<i2").tobytes()
