@@ -50,5 +50,5 @@ def merged(current: Controls, change: object) -> Controls:
     fields: dict[str, object] = {**msgspec.to_builtins(current), **change}
     try:
         return msgspec.convert(fields, Controls)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise ControlError(f"controls: {error}; known are {', '.join(Controls.__struct_fields__)}") from error
