@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from .controls import Controls
-from .errors import LinkError
+from .errors import ControlError, LinkError
 
 MAX_MESSAGE_BYTES = 16 << 20
 _LENGTH_BYTES = 4
@@ -210,5 +210,5 @@ class FrontInbox:
 def _decoded(decoder: "msgspec.msgpack.Decoder[MessageT]", body: bytes) -> MessageT:
     try:
         return decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ControlError) as error:
         raise LinkError(f"the link carried something that is no message: {error}") from error
