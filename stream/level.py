@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from .clock import to_samples
 
 FRAME_MS = 10
+_START_DB = -45.0
+"""Noise floor assumed before any was heard, so that the hum of a room is not taken for speech at once."""
+_MUTED_DB = -90.0
+"""Below one step of 16 bits: a muted microphone, which tells nothing about the room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class VoiceGate:
     """Passes speech, with the moment before it, and says when it ends. Independent of how the sound is cut.
 
     The noise floor follows the quietest frames of the last seconds: it falls at once and rises 3 dB a second.
+    Digital silence does not move it.
     """
 
     def __init__(self, rate: int, options: GateOptions | None = None) -> None:
@@ -42,7 +47,7 @@ class VoiceGate:
         self._frame = to_samples(FRAME_MS, rate)
         self._rest = np.zeros(0, np.float32)
         self._preroll: deque[NDArray[np.float32]] = deque(maxlen=self._options.preroll_ms // FRAME_MS)
-        self._noise_db = self._options.floor_db
+        self._noise_db = max(self._options.floor_db, _START_DB)
         self._quiet_frames = 0
         self.is_open = False
 
@@ -74,5 +79,7 @@ class VoiceGate:
             yield "end", None
 
     def _follow_noise(self, level_db: float) -> None:
+        if level_db < _MUTED_DB:
+            return
         rise = 3.0 * FRAME_MS / 1000
         self._noise_db = max(self._options.floor_db, min(level_db, self._noise_db + rise))
