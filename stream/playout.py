@@ -24,7 +24,9 @@ _ROW_SAMPLES = PROGRAM_HOP // ROWS_PER_TICK
 @dataclass(frozen=True, slots=True)
 class PlayoutOptions:
     """`cushion_ms` held before a live segment starts, `patience_ms` after which a shorter one starts anyway,
-    `starve_ms` without sound in or out after which an open segment counts as ended, `limit_ms` of sound in all."""
+    `starve_ms` without sound in or out after which an open segment counts as ended, `limit_ms` of sound in
+    all.
+    """
 
     cushion_ms: int = 80
     patience_ms: int = 200

@@ -47,7 +47,7 @@ class Resampler:
 
 
 def _lowpass() -> NDArray[np.float32]:
-    """Windowed sinc, half at 7.5 kHz: flat within 0.3 dB to 6.8 kHz, 20 dB down at 8 kHz, 60 dB from 8.5 kHz."""
+    """Windowed sinc: flat within 0.3 dB to 6.8 kHz, 20 dB down at 8 kHz, 60 dB from 8.5 kHz."""
     at = np.arange(_TAPS) - (_TAPS - 1) / 2
     cutoff = 7_500 / PROGRAM_HZ
     taps = 2 * cutoff * np.sinc(2 * cutoff * at) * np.kaiser(_TAPS, 6.0)

@@ -55,8 +55,9 @@ _LONG = "ː"
 def cues_of(phonemes: Sequence[str], durations: Iterable[int]) -> list[Cue]:
     """Cues for `phonemes` (one symbol each, pads and punctuation included) that last `durations` samples.
 
-    The cues cover the whole time without a gap. Stress marks lend their time to the sound that follows; a length mark or a short word gap holds the shape
-    before it; a diphthong turns at 55 % of its time; everything else is silence.
+    The cues cover the whole time without a gap. Stress marks lend their time to the sound that follows; a
+    length mark or a short word gap holds the shape before it; a diphthong turns at 55 % of its time;
+    everything else is silence.
     """
     cues: list[Cue] = []
     at = 0
