@@ -6,16 +6,15 @@ import time
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import aiohttp
 import aioice.ice
 import numpy as np
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
-from aiortc.codecs import h264
 from aiortc.mediastreams import MediaStreamError
 from aiortc.rtcrtpreceiver import RemoteStreamTrack
-from aiortc.rtp import RtcpSrPacket
+from aiortc.rtp import RtcpSrPacket, RtpPacket
 
 from .pattern import read_luma
 
@@ -38,7 +37,7 @@ class Viewer:
     frames: list[tuple[int, int, int, bool]] = field(default_factory=list[tuple[int, int, int, bool]])
     sounds: list[tuple[int, int, np.ndarray]] = field(default_factory=list[tuple[int, int, np.ndarray]])
     reports: dict[str, list[tuple[float, int]]] = field(default_factory=dict[str, list[tuple[float, int]]])
-    luma: np.ndarray | None = None
+    origins: dict[str, int] = field(default_factory=dict[str, int])
 
     async def __aenter__(self) -> Self:
         _gather_loopback()
@@ -59,7 +58,7 @@ class Viewer:
         self.answer = text
         await self._peer.setRemoteDescription(RTCSessionDescription(text, "answer"))
         for transceiver in self._peer.getTransceivers():
-            self._listen_to_reports(transceiver.kind, transceiver.receiver)
+            self._listen(transceiver.kind, transceiver.receiver)
         return self
 
     async def __aexit__(
@@ -73,12 +72,24 @@ class Viewer:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
 
+    async def until_beeps(self, count: int, *, seconds: float = 40) -> None:
+        """Wait for `count` beeps that came with a flash and for a sender report of each medium."""
+        async with asyncio.timeout(seconds):
+            while True:
+                flashes, beeps = len(flash_starts(self.frames)), len(beep_starts(self.sounds))
+                if min(flashes, beeps) >= count and all(self.reports.values()):
+                    return
+                await self.until_frames(len(self.frames) + (25 if count < 20 else 250))
+
     async def until_frames(self, count: int, *, seconds: float = 20) -> None:
         """Wait for `count` decoded frames."""
         async with asyncio.timeout(seconds):
             while len(self.frames) < count:
                 self._arrived.clear()
                 await self._arrived.wait()
+
+    def see(self, now_ns: int, i420: np.ndarray) -> None:
+        """Called with each picture (H * 3 / 2, W) uint8; nothing is kept of it here."""
 
     def _follow(self, track: RemoteStreamTrack) -> None:
         follow = self._watch if track.kind == "video" else self._hear
@@ -89,9 +100,9 @@ class Viewer:
             while True:
                 frame = await track.recv()
                 now_ns = time.monotonic_ns()
-                luma = frame.to_ndarray(format="yuv420p")[: frame.height]
-                self.luma = luma
-                number, flash = read_luma(luma) if self.read_pattern else (0, False)
+                picture = frame.to_ndarray(format="yuv420p")
+                self.see(now_ns, picture)
+                number, flash = read_luma(picture[: frame.height]) if self.read_pattern else (0, False)
                 self.frames.append((now_ns, frame.pts, number, flash))
                 self._arrived.set()
 
@@ -102,17 +113,24 @@ class Viewer:
                 samples = frame.to_ndarray().reshape(-1, 2)[:, 0].astype(np.float32) / 32768
                 self.sounds.append((time.monotonic_ns(), frame.pts, samples))
 
-    def _listen_to_reports(self, kind: str, receiver: object) -> None:
-        inner = receiver._handle_rtcp_packet  # type: ignore[attr-defined]
+    def _listen(self, kind: str, receiver: Any) -> None:
+        """Note sender reports and the first packet's timestamp, which aiortc keeps to itself."""
+        on_report, on_packet = receiver._handle_rtcp_packet, receiver._handle_rtp_packet
         pairs = self.reports.setdefault(kind, [])
 
-        async def handle(packet: object) -> None:
+        async def handle_report(packet: object) -> None:
             if isinstance(packet, RtcpSrPacket):
                 info = packet.sender_info
                 pairs.append((info.ntp_timestamp / NTP_FRACTION, info.rtp_timestamp))
-            await inner(packet)
+            await on_report(packet)
 
-        receiver._handle_rtcp_packet = handle  # type: ignore[attr-defined]
+        async def handle_packet(packet: RtpPacket, arrival_time_ms: int) -> None:
+            if packet.payload:
+                self.origins.setdefault(kind, packet.timestamp)
+            await on_packet(packet, arrival_time_ms)
+
+        receiver._handle_rtcp_packet = handle_report
+        receiver._handle_rtp_packet = handle_packet
 
 
 def beep_starts(sounds: list[tuple[int, int, np.ndarray]], *, gap: int = 4800) -> list[tuple[int, int]]:
@@ -135,6 +153,3 @@ def flash_starts(frames: list[tuple[int, int, int, bool]]) -> list[tuple[int, in
 def _gather_loopback() -> None:
     """Let ICE use the loopback address, as both ends of a test live there."""
     aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: ["127.0.0.1"]  # type: ignore[assignment]
-
-
-assert h264.H264Decoder, "the viewer decodes H.264"
