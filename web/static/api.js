@@ -87,6 +87,14 @@ export class Api {
     return (await response.json()).avatars;
   }
 
+  /** Whether the renderer takes sessions. */
+  async ready() {
+    return call("/readyz", { token: this.token }).then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** An address for `<img>`, which cannot carry a token itself. @param {string} path */
   async picture(path) {
     if (!this.token) return path;

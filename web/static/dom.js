@@ -47,11 +47,13 @@ export function setIcon(button, name) {
   button.querySelector("use")?.setAttribute("href", `#i-${name}`);
 }
 
-/** Lets the style sheet fill the track of a slider up to its thumb. @param {HTMLInputElement} slider */
+/** Lets the style sheet fill the track of a slider from zero to its thumb. @param {HTMLInputElement} slider */
 export function paintSlider(slider) {
   const low = Number(slider.min);
-  const part = (Number(slider.value) - low) / (Number(slider.max) - low);
-  slider.style.setProperty("--fill", `${100 * part}%`);
+  const percent = (/** @type {number} */ value) => (100 * (value - low)) / (Number(slider.max) - low);
+  const ends = [percent(Math.max(0, low)), percent(Number(slider.value))].sort((one, other) => one - other);
+  slider.style.setProperty("--from", `${ends[0]}%`);
+  slider.style.setProperty("--fill", `${ends[1]}%`);
 }
 
 /** A short name for a segment. Not a secret: works on plain http too. */

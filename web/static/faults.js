@@ -19,7 +19,7 @@ const FAULTS = {
     text: "Add one on the server with: visavis avatar add. Then reload this page.",
   },
   full: {
-    title: "All places are taken",
+    title: "No free place just now",
     text: "Wait for another session to end, then try again.",
     action: "Try again",
   },
@@ -65,7 +65,7 @@ const FAULTS = {
   },
   mic_insecure: {
     title: "The microphone needs a secure page",
-    text: "Browsers allow it only on https:// or http://localhost. Serve the page with a certificate (scripts/make_cert), or open it on the server's own machine.",
+    text: "Browsers allow it only over https or on localhost. Serve the page with a certificate (scripts/make_cert), or open it on the server's own machine.",
   },
   mic_denied: {
     title: "The microphone is blocked",
@@ -97,7 +97,13 @@ export function fault(code) {
 /** What to show for an `ApiError`: our title, the server's own advice. @param {import("./api.js").ApiError} error @returns {Fault} */
 export function faultOf(error) {
   const known = FAULTS[error.code] ?? FAULTS[BY_STATUS[error.status]];
-  if (!known) return { title: "The server refused that", text: error.message, action: "Try again" };
+  if (!known) return { title: "The server refused that", text: sentence(error.message), action: "Try again" };
   if (error.status === 0) return { ...known, action: "Try again" };
-  return { ...known, text: error.message || known.text, action: known.action ?? "Try again" };
+  return { ...known, text: sentence(error.message) || known.text, action: known.action ?? "Try again" };
+}
+
+/** A server's message as a sentence. @param {string} message */
+export function sentence(message) {
+  const ended = /[.!?…]$/.test(message) || !message ? message : `${message}.`;
+  return ended.charAt(0).toUpperCase() + ended.slice(1);
 }

@@ -140,7 +140,8 @@ export class Live {
 
   /** @param {import("./socket.js").ServerMessage} message */
   #heard(message) {
-    if (message.type === "state" && message.worker) {
+    if (message.type === "state" && message.worker === "closed") return this.#finish("ended", fault("gone"));
+    if (message.type === "state") {
       this.events.onNotice("restarting", message.worker === "restarting");
     }
     this.events.onMessage(message);

@@ -29,18 +29,9 @@ export class Log {
     this.clear();
   }
 
-  get pending() {
-    return [...this.#lines.values()].some((line) => PENDING.includes(line.state));
-  }
-
   clear() {
     this.#lines.clear();
     this.#list.replaceChildren(make("li", { className: "empty" }, "What you send appears here."));
-  }
-
-  /** @param {string} id */
-  has(id) {
-    return this.#lines.has(id);
   }
 
   /** @param {string} id */

@@ -1,45 +1,28 @@
 /** The page: chooses, starts, speaks, and keeps every part told of the state it is in. */
 
 import { Api, ApiError } from "./api.js";
-import { AudioFileError, decode, stream } from "./audio_file.js";
+import { AudioFileError } from "./audio_file.js";
 import { Cast } from "./cast.js";
-import { byId, make, newId } from "./dom.js";
+import { byId } from "./dom.js";
 import { Face } from "./face.js";
-import { fault, faultOf } from "./faults.js";
+import { fault, faultOf, sentence } from "./faults.js";
 import { FigurePanel } from "./figures.js";
+import { nameInputs, prepareInputs } from "./inputs.js";
 import { Live } from "./live.js";
-import { Log } from "./log.js";
+import { Speech } from "./speech.js";
 import { Stage } from "./stage.js";
+import { coverOf, statusOf } from "./states.js";
 import { NO_FIGURES } from "./stats.js";
 import { MicError } from "./whip.js";
 
 /**
- * @typedef {"loading" | "offline" | "idle" | "starting" | "connecting" | "live" | "reconnecting" | "failed" | "ended"} State
+ * @typedef {import("./states.js").State} State
  * @typedef {import("./faults.js").Fault} Fault
  * @typedef {{kind: "greeting"} | {kind: "text", text: string} | {kind: "file", file: File}} Opening
  */
 
 const RETRY_MS = 3000;
 const SLOW_MS = 8000;
-const EXAMPLES = [
-  { label: "Introduction", text: (/** @type {string} */ name) => `Hello, I'm ${name}. Give me words or a voice, and I give them a face.` },
-  { label: "Evening news", text: () => "Good evening. Sunshine in the north tonight, a light breeze along the coast, and good news for everyone who likes to talk." },
-  { label: "Tongue twister", text: () => "Peter Piper picked a peck of pickled peppers. How many pickled peppers did Peter Piper pick?" },
-  { label: "Countdown", text: () => "Five, four, three, two, one. And we are live." },
-];
-
-/** @type {Record<State, {tone: string, words: (name: string) => string}>} */
-const STATUS = {
-  loading: { tone: "busy", words: () => "Looking for presenters" },
-  offline: { tone: "bad", words: () => "Server not reachable" },
-  idle: { tone: "idle", words: () => "Ready" },
-  starting: { tone: "busy", words: (name) => `Waking ${name}` },
-  connecting: { tone: "busy", words: () => "Connecting" },
-  live: { tone: "good", words: () => "Live" },
-  reconnecting: { tone: "busy", words: () => "Reconnecting" },
-  failed: { tone: "bad", words: () => "Not connected" },
-  ended: { tone: "idle", words: () => "Session ended" },
-};
 
 class Page {
   /** @type {State} */
@@ -50,15 +33,10 @@ class Page {
   #api = new Api(this.#query.get("token") ?? "");
   #watched = this.#query.get("session") ?? "";
   #turn = 0;
-  /** @type {Set<string>} */
-  #speaking = new Set();
   /** @type {Opening} */
   #opening = { kind: "greeting" };
   #opened = false;
   #micAsked = false;
-  #file = Promise.resolve();
-  #stopFile = new AbortController();
-  #drags = 0;
 
   constructor() {
     this.stage = new Stage({
@@ -70,23 +48,23 @@ class Page {
       onShown: () => this.live?.pictureShown(),
     });
     this.cast = new Cast(() => this.#recast());
-    this.log = new Log();
+    this.speech = new Speech(this.#api, (where, error) => this.#complain(where, error));
     this.face = new Face((change) => this.#control(change));
     this.panel = new FigurePanel();
-    this.text = byId("text", HTMLTextAreaElement);
-    this.#prepareForm();
-    this.#prepareFiles();
-    this.#prepareKeys();
+    prepareInputs({
+      name: () => this.name,
+      willing: () => this.#willing,
+      say: (text) => this.say(text),
+      play: (file) => this.play(file),
+      interrupt: () => this.interrupt(),
+      mute: () => this.stage.toggleMute(),
+    });
     addEventListener("pagehide", () => this.live?.end());
   }
 
   /** The name on the card, for sentences. */
   get name() {
     return this.cast.chosen?.title ?? "the presenter";
-  }
-
-  get speaking() {
-    return this.#speaking.size > 0;
   }
 
   /** Loads the presenters, again and again until the server answers. */
@@ -127,10 +105,22 @@ class Page {
       if (turn !== this.#turn) await this.#api.end(session);
       else this.#begin(session, true);
     } catch (error) {
-      if (turn !== this.#turn) return;
       if (!(error instanceof ApiError)) throw error;
-      this.#fail("failed", faultOf(error));
+      const warm = error.status !== 503 || (await this.#api.ready());
+      if (turn !== this.#turn) return;
+      if (warm) this.#fail("failed", faultOf(error));
+      else this.#startLater(opening, turn);
     }
+  }
+
+  /** The server's renderer is still warming up. @param {Opening} opening @param {number} turn */
+  #startLater(opening, turn) {
+    this.#enter("starting", fault("not_ready"));
+    setTimeout(() => {
+      if (turn !== this.#turn) return;
+      this.state = "idle";
+      this.start(opening);
+    }, RETRY_MS);
   }
 
   /** Ends what runs and goes back to the poster. */
@@ -142,31 +132,20 @@ class Page {
 
   async interrupt() {
     if (this.state !== "live" && this.state !== "reconnecting") return;
-    this.#stopFile.abort();
-    this.log.drop();
+    this.speech.interrupt();
     await this.live?.interrupt().catch((error) => this.#complain("interrupt", error));
   }
 
   /** Speaks `text`; wakes the presenter first where none is live. @param {string} text */
-  async say(text) {
-    if (!this.#alive) return this.start({ kind: "text", text });
-    const session = /** @type {Live} */ (this.live).session;
-    const id = newId();
-    this.log.add(id, "text", text);
-    try {
-      await this.#api.say(session, { text, id });
-      if (this.log.stateOf(id) === "sending") this.log.set(id, "queued");
-    } catch (error) {
-      this.log.set(id, "failed");
-      this.#complain("say", error);
-    }
+  say(text) {
+    if (this.#alive && this.live) this.speech.say(this.live, text);
+    else this.start({ kind: "text", text });
   }
 
-  /** Speaks what is in `file`, after the files before it. @param {File} file */
-  speakFile(file) {
-    if (!this.#alive) return this.start({ kind: "file", file });
-    this.#file = this.#file.then(() => this.#stream(file)).catch((error) => this.#complain("file", error));
-    return this.#file;
+  /** Speaks what is in `file`; wakes the presenter first where none is live. @param {File} file */
+  play(file) {
+    if (this.#alive && this.live) this.speech.play(this.live, file);
+    else this.start({ kind: "file", file });
   }
 
   async toggleMicrophone() {
@@ -189,6 +168,11 @@ class Page {
 
   get #alive() {
     return this.state === "live" || this.state === "reconnecting";
+  }
+
+  /** Words are welcome while live, and before: then they wake the presenter. */
+  get #willing() {
+    return this.#alive || (!this.#watched && ["idle", "ended", "failed"].includes(this.state));
   }
 
   /** The one big button. */
@@ -258,7 +242,7 @@ class Page {
     this.#opened = true;
     const opening = this.#opening;
     if (opening.kind === "text") this.say(opening.text);
-    else if (opening.kind === "file") this.speakFile(opening.file);
+    else if (opening.kind === "file") this.play(opening.file);
     else this.say(`Hello, I'm ${this.name}. Type something, play a recording, or just talk to me.`);
   }
 
@@ -272,9 +256,7 @@ class Page {
 
   /** What hung on the session that is over. */
   #settle() {
-    this.#stopFile.abort();
-    this.#speaking.clear();
-    this.log.abandon();
+    this.speech.abandon();
     this.stage.microphone("off");
     this.stage.detach();
     this.panel.clear();
@@ -290,63 +272,35 @@ class Page {
     this.state = state;
     document.body.dataset.phase = state;
     this.stage.stale(state === "reconnecting");
-    this.stage.cover(this.#coverFor(state, trouble));
+    this.stage.cover(coverOf(state, this.name, trouble));
     this.#tell();
-  }
-
-  /** @param {State} state @param {Fault} [trouble] @returns {import("./stage.js").Cover} */
-  #coverFor(state, trouble) {
-    const calm = { title: this.name, text: "" };
-    switch (state) {
-      case "live":
-        return { mode: "none" };
-      case "loading":
-        return { mode: "busy", title: "One moment", text: "Looking for presenters" };
-      case "idle":
-        return { mode: "idle", ...calm, text: "Speaks what you type, say or play", action: `Start ${this.name}`, ready: true };
-      case "starting":
-        return { mode: "busy", ...calm, text: "Waking up", cancel: true };
-      case "connecting":
-        return { mode: "busy", ...calm, text: "Connecting picture and sound", ...trouble, action: undefined, cancel: true };
-      case "reconnecting":
-        return { mode: "busy", title: "Connecting again", text: "", ...trouble, action: undefined, cancel: true };
-      default:
-        return { mode: "fault", title: "The session has ended", text: "", ready: true, ...trouble };
-    }
   }
 
   /** The status line. */
   #tell() {
-    let { tone, words } = STATUS[this.state];
-    if (this.state === "live" && this.speaking) words = (name) => `${name} is speaking`;
-    else if (this.state === "live" && this.live?.microphone) words = () => "Listening to you";
+    const { speaking } = this.speech;
+    const listening = Boolean(this.live?.microphone);
+    const { tone, text } = statusOf(this.state, { name: this.name, speaking, listening });
+    this.stage.speaking(speaking);
     byId("status", HTMLParagraphElement).dataset.tone = tone;
     const line = byId("status-text", HTMLSpanElement);
-    const text = words(this.name);
     if (line.textContent !== text) line.textContent = text;
   }
 
   /** @param {import("./socket.js").ServerMessage} message */
   #heard({ type, id = "", position_ms, interrupted, message, code }) {
-    if (type === "playback_started") {
-      this.#speaking.add(id);
-      this.log.set(id, "speaking");
-    } else if (type === "playback_finished") {
-      this.#speaking.delete(id);
-      this.log.set(id, interrupted ? "interrupted" : "done", position_ms);
-    } else if (type === "error") {
-      this.stage.notice("server", { title: "The server reports a problem", text: message ?? code ?? "" }, true);
+    if (type === "playback_started") this.speech.started(id);
+    else if (type === "playback_finished") this.speech.finished(id, interrupted ?? false, position_ms);
+    else if (type === "error") {
+      this.stage.notice("server", { title: "The server reports a problem", text: sentence(message ?? code ?? "") }, true);
     }
-    this.stage.speaking(this.speaking);
     this.#tell();
   }
 
   /** @param {string} code @param {boolean} shown */
   #noticed(code, shown) {
     if (shown && code === "restarting") {
-      this.#speaking.clear();
-      this.log.abandon();
-      this.stage.speaking(false);
+      this.speech.abandon();
       this.#tell();
     }
     if (shown) this.stage.notice(code, fault(code), false);
@@ -377,8 +331,7 @@ class Page {
   /** Another presenter or size: shown at once; when one is live, a new session takes over. */
   #recast() {
     this.stage.present(this.name, this.cast.picture, this.cast.size);
-    this.text.placeholder = `Type what ${this.name} should say`;
-    byId("drop-text", HTMLSpanElement).textContent = `Drop it, and ${this.name} says it`;
+    nameInputs(this.name);
     if (this.live || this.state === "starting") this.#restart();
     else if (this.state === "idle" || this.state === "ended" || (this.state === "failed" && !this.cast.empty)) this.#enter("idle");
   }
@@ -388,92 +341,11 @@ class Page {
     await this.start({ kind: "greeting" });
   }
 
-  /** @param {File} file */
-  async #stream(file) {
-    const live = this.live;
-    if (!live) return;
-    const id = newId();
-    this.log.add(id, "file", file.name);
-    const stop = (this.#stopFile = new AbortController());
-    try {
-      const pcm = await decode(file);
-      const outcome = await stream(live.socket, pcm, {
-        id,
-        signal: stop.signal,
-        onProgress: (part) => this.log.progress(id, part),
-      });
-      if (outcome === "sent" && this.log.stateOf(id) === "sending") this.log.set(id, "queued");
-      else if (outcome === "stopped") this.log.set(id, "interrupted");
-      else if (outcome === "lost") this.log.set(id, "failed");
-    } catch (error) {
-      this.log.set(id, "failed");
-      throw error;
-    }
-  }
-
   #drawLevel() {
     const microphone = this.live?.microphone;
     if (!microphone) return;
     this.stage.level(microphone.level());
     setTimeout(() => this.#drawLevel(), 66);
-  }
-
-  #prepareForm() {
-    const form = byId("say", HTMLFormElement);
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const text = this.text.value.trim();
-      if (!text || !this.#canSpeak) return;
-      this.text.value = "";
-      this.say(text);
-    });
-    this.text.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-      event.preventDefault();
-      form.requestSubmit();
-    });
-    const chips = EXAMPLES.map(({ label, text }) => {
-      const chip = make("button", { type: "button", className: "chip", title: text("…") }, label);
-      chip.addEventListener("click", () => this.#canSpeak && this.say(text(this.name)));
-      return chip;
-    });
-    byId("examples", HTMLDivElement).append(...chips);
-  }
-
-  /** Words are welcome while live, and before: then they wake the presenter. */
-  get #canSpeak() {
-    return this.#alive || (!this.#watched && (this.state === "idle" || this.state === "ended" || this.state === "failed"));
-  }
-
-  #prepareFiles() {
-    const input = byId("file", HTMLInputElement);
-    input.addEventListener("change", () => {
-      const [file] = input.files ?? [];
-      if (file && this.#canSpeak) this.speakFile(file);
-      input.value = "";
-    });
-    const drop = byId("drop", HTMLDivElement);
-    const shade = (/** @type {number} */ change) => {
-      this.#drags = Math.max(0, this.#drags + change);
-      drop.hidden = this.#drags === 0;
-    };
-    addEventListener("dragenter", (event) => event.dataTransfer?.types.includes("Files") && shade(1));
-    addEventListener("dragleave", (event) => event.dataTransfer?.types.includes("Files") && shade(-1));
-    addEventListener("dragover", (event) => event.preventDefault());
-    addEventListener("drop", (event) => {
-      event.preventDefault();
-      shade(-this.#drags);
-      const file = event.dataTransfer?.files[0];
-      if (file && this.#canSpeak) this.speakFile(file);
-    });
-  }
-
-  #prepareKeys() {
-    addEventListener("keydown", (event) => {
-      const typing = event.target instanceof HTMLTextAreaElement;
-      if (event.key === "Escape" && !event.isComposing) this.interrupt();
-      else if (event.key === "m" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) this.stage.toggleMute();
-    });
   }
 }
 
@@ -486,7 +358,7 @@ Object.defineProperty(window, "visavis", {
       return page.state;
     },
     get speaking() {
-      return page.speaking;
+      return page.speech.speaking;
     },
     get session() {
       const session = page.live?.session;

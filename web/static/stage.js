@@ -5,7 +5,7 @@ import { byId, make, paintSlider, recall, remember, setIcon } from "./dom.js";
 /** @typedef {import("./faults.js").Fault} Fault */
 /**
  * @typedef {{mode: "none"} | {mode: "idle" | "busy" | "fault", title: string, text: string, action?: string,
- *            ready?: boolean, cancel?: boolean}} Cover
+ *            cancel?: boolean}} Cover
  * @typedef {{onStart: () => void, onCancel: () => void, onInterrupt: () => void, onMic: () => void,
  *            onEnd: () => void, onShown: () => void}} StageEvents
  */
@@ -65,9 +65,8 @@ export class Stage {
     if (cover.mode === "none") return;
     byId("cover-title", HTMLHeadingElement).textContent = cover.title;
     byId("cover-text", HTMLParagraphElement).textContent = cover.text;
-    byId("start-label", HTMLSpanElement).textContent = cover.action ?? "Start";
-    this.#start.disabled = cover.ready === false;
-    this.#start.hidden = cover.mode === "busy" || (cover.mode === "fault" && !cover.action);
+    byId("start-label", HTMLSpanElement).textContent = cover.action ?? "";
+    this.#start.hidden = !cover.action;
     this.#cancel.hidden = !cover.cancel;
   }
 
@@ -90,7 +89,6 @@ export class Stage {
     this.#video.srcObject = null;
     this.#frame.dataset.picture = "false";
     this.#tap.hidden = true;
-    this.speaking(false);
     for (const code of [...this.#notices.keys()]) this.unnotice(code);
   }
 

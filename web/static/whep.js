@@ -16,10 +16,24 @@ const JITTER_TARGET_MS = 40;
  * }} ViewerEvents
  */
 
+function videoCodecs() {
+  return RTCRtpReceiver.getCapabilities?.("video")?.codecs ?? [];
+}
+
+/** @param {RTCRtpCodec} codec */
+function isH264(codec) {
+  return codec.mimeType.toLowerCase() === "video/h264";
+}
+
 /** Can this browser decode what the server sends? */
 export function decodesH264() {
-  const codecs = RTCRtpReceiver.getCapabilities?.("video")?.codecs ?? [];
-  return codecs.some((codec) => codec.mimeType.toLowerCase() === "video/h264");
+  return videoCodecs().some(isH264);
+}
+
+/** Asks for H.264 before all else. @param {RTCRtpTransceiver} transceiver */
+function preferH264(transceiver) {
+  const codecs = videoCodecs();
+  transceiver.setCodecPreferences?.([...codecs.filter(isH264), ...codecs.filter((codec) => !isH264(codec))]);
 }
 
 export class Viewer {
@@ -71,7 +85,9 @@ export class Viewer {
     const peer = new RTCPeerConnection({ iceServers: this.session.ice_servers, bundlePolicy: "max-bundle" });
     const stream = new MediaStream();
     for (const kind of ["audio", "video"]) {
-      const { receiver } = peer.addTransceiver(kind, { direction: "recvonly", streams: [stream] });
+      const transceiver = peer.addTransceiver(kind, { direction: "recvonly", streams: [stream] });
+      const { receiver } = transceiver;
+      if (kind === "video") preferH264(transceiver);
       if ("jitterBufferTarget" in receiver) receiver.jitterBufferTarget = JITTER_TARGET_MS;
       stream.addTrack(receiver.track);
     }

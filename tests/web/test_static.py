@@ -1,0 +1,146 @@
+"""The demo page's files by themselves: complete, small, self-contained, and free of syntax errors."""
+
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import visavis.web
+
+STATIC = Path(visavis.web.__file__).parent / "static"
+MODULES = sorted(STATIC.glob("*.js"))
+TEXTS = sorted(path for path in STATIC.iterdir() if path.suffix in {".html", ".css", ".js", ".svg"})
+
+TOTAL_BYTES = 150_000
+MODULE_BYTES = 20_000
+MODULE_LINES = 400
+
+IMPORT = re.compile(r'^import\b[^;"]*"([^"]+)";', re.MULTILINE)
+ELSEWHERE = re.compile(r"(?:https?|wss?):?//[a-z0-9]|[\"'(=]//[a-z0-9]", re.IGNORECASE)
+NAMESPACE = "http://www.w3.org/2000/svg"
+
+
+class Page(HTMLParser):
+    """Collects what the page refers to and what it defines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.references: list[str] = []
+        self.ids: list[str] = []
+        self.icons: set[str] = set()
+        self.labelled: set[str] = set()
+        self.inline: list[str] = []
+        self.feed((STATIC / "index.html").read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        if "id" in values:
+            self.ids.append(values["id"])
+        if tag == "use":
+            self.icons.add(values["href"].removeprefix("#"))
+        elif tag in {"link", "script", "img", "video"}:
+            self.references += [values[name] for name in ("href", "src") if name in values]
+        if "for" in values:
+            self.labelled.add(values["for"])
+        self.inline += [name for name in values if name == "style" or name.startswith("on")]
+        if tag == "style" or (tag == "script" and "src" not in values):
+            self.inline.append(tag)
+
+
+@pytest.fixture(scope="module")
+def page() -> Page:
+    return Page()
+
+
+def test_every_file_that_the_page_names_exists(page: Page) -> None:
+    assert page.references
+    for reference in page.references:
+        assert reference.startswith("/static/")
+        assert (STATIC / reference.removeprefix("/static/")).is_file(), reference
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name)
+def test_every_imported_module_exists(module: Path) -> None:
+    for name in IMPORT.findall(module.read_text()):
+        assert name.startswith("./"), name
+        assert (STATIC / name).is_file(), name
+
+
+def test_every_module_is_reached_from_the_page() -> None:
+    reached: set[str] = set()
+    waiting = ["main.js"]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += [each.removeprefix("./") for each in IMPORT.findall((STATIC / name).read_text())]
+    assert reached == {module.name for module in MODULES}
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+def test_nothing_is_fetched_from_elsewhere(path: Path) -> None:
+    text = path.read_text().replace(NAMESPACE, "")
+    assert ELSEWHERE.search(text) is None
+    assert "@import" not in text
+
+
+def test_the_page_has_no_inline_code_or_style(page: Page) -> None:
+    assert page.inline == []
+
+
+def test_ids_are_unique_and_labels_point_at_them(page: Page) -> None:
+    assert len(page.ids) == len(set(page.ids))
+    assert page.labelled <= set(page.ids)
+
+
+def test_modules_ask_only_for_elements_that_exist(page: Page) -> None:
+    asked = {name for module in MODULES for name in re.findall(r'byId\("([^"]+)"', module.read_text())}
+    assert len(asked) > 20
+    assert asked <= set(page.ids)
+
+
+def test_icons_are_the_page_s_own(page: Page) -> None:
+    drawn = {name for name in page.ids if name.startswith("i-")}
+    named = {
+        f"i-{name}"
+        for module in MODULES
+        for name in re.findall(r'icon\("(\w+)"\)', module.read_text(), flags=re.IGNORECASE)
+    }
+    assert page.icons | named <= drawn
+
+
+def test_names_that_browser_tests_rely_on_are_there(page: Page) -> None:
+    expected = {"stage", "say", "text", "start", "interrupt", "mic", "file", "figures", "status"}
+    assert expected <= set(page.ids)
+    assert '"visavis"' in (STATIC / "main.js").read_text()
+
+
+def test_the_drawing_of_the_tab_is_well_formed() -> None:
+    assert ET.parse(STATIC / "favicon.svg").getroot().tag == f"{{{NAMESPACE}}}svg"
+
+
+def test_the_page_is_small() -> None:
+    assert sum(path.stat().st_size for path in STATIC.iterdir()) < TOTAL_BYTES
+    for module in MODULES:
+        assert module.stat().st_size < MODULE_BYTES, module.name
+        assert len(module.read_text().splitlines()) < MODULE_LINES, module.name
+
+
+def test_the_folder_is_flat_as_packaging_expects() -> None:
+    assert all(path.is_file() for path in STATIC.iterdir())
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name)
+def test_modules_parse(module: Path, tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    copy = tmp_path / module.with_suffix(".mjs").name
+    copy.write_bytes(module.read_bytes())
+    done = subprocess.run(
+        [node, "--check", str(copy)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
