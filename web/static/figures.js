@@ -12,6 +12,11 @@ function milliseconds(ms, limit) {
   return ms === null ? { text: NONE } : { text: `${ms} ms`, warn: Math.abs(ms) > limit };
 }
 
+/** @param {number} bps */
+function bitrate(bps) {
+  return bps >= 1e6 ? `${(bps / 1e6).toFixed(2)} Mb/s` : `${Math.round(bps / 1e3)} kb/s`;
+}
+
 /** @type {{label: string, help: string, read: (figures: Figures) => Reading}[]} */
 const ROWS = [
   {
@@ -32,7 +37,7 @@ const ROWS = [
   {
     label: "Bitrate",
     help: "Video and audio received.",
-    read: ({ bitrate_bps }) => ({ text: bitrate_bps >= 1e6 ? `${(bitrate_bps / 1e6).toFixed(2)} Mb/s` : `${Math.round(bitrate_bps / 1e3)} kb/s` }),
+    read: ({ bitrate_bps }) => ({ text: bitrate_bps > 0 ? bitrate(bitrate_bps) : NONE }),
   },
   {
     label: "Held frames",

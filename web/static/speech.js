@@ -50,7 +50,12 @@ export class Speech {
     const id = newId();
     this.#log.add(id, "file", file.name);
     const { signal } = this.#stop;
-    this.#files = this.#files.then(() => this.#stream(live, file, id, signal));
+    const pcm = decode(file);
+    pcm.catch((error) => {
+      this.#log.set(id, "failed");
+      this.onFault("file", error);
+    });
+    this.#files = this.#files.then(() => this.#stream(live, pcm, id, signal)).catch(() => {});
   }
 
   /** Everything that is not yet heard will not be. */
@@ -93,21 +98,15 @@ export class Speech {
     if (this.#log.stateOf(id) === "sending") this.#log.set(id, "queued");
   }
 
-  /** @param {Live} live @param {File} file @param {string} id @param {AbortSignal} signal */
-  async #stream(live, file, id, signal) {
+  /** @param {Live} live @param {Promise<Int16Array<ArrayBuffer>>} decoded @param {string} id @param {AbortSignal} signal */
+  async #stream(live, decoded, id, signal) {
+    const pcm = await decoded;
     if (signal.aborted) return;
-    try {
-      const onProgress = (/** @type {number} */ part) => this.#log.progress(id, part);
-      const pcm = await decode(file);
-      this.#streaming = id;
-      const outcome = await stream(live.socket, pcm, { id, signal, onProgress });
-      if (outcome === "sent") this.#accepted(id);
-      else if (outcome === "lost") this.#log.set(id, "failed");
-    } catch (error) {
-      this.#log.set(id, "failed");
-      this.onFault("file", error);
-    } finally {
-      this.#streaming = "";
-    }
+    this.#streaming = id;
+    const onProgress = (/** @type {number} */ part) => this.#log.progress(id, part);
+    const outcome = await stream(live.socket, pcm, { id, signal, onProgress });
+    this.#streaming = "";
+    if (outcome === "sent") this.#accepted(id);
+    else if (outcome === "lost") this.#log.set(id, "failed");
   }
 }

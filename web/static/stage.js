@@ -29,8 +29,6 @@ export class Stage {
   #volume = byId("volume", HTMLInputElement);
   /** @type {Map<string, Fault>} */
   #notices = new Map();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #noticeTimer;
 
   /** @param {StageEvents} events */
   constructor(events) {
@@ -107,8 +105,7 @@ export class Stage {
     this.#notices.delete(code);
     this.#notices.set(code, fault);
     this.#showNotice();
-    clearTimeout(this.#noticeTimer);
-    if (brief) this.#noticeTimer = setTimeout(() => this.unnotice(code), NOTICE_MS);
+    if (brief) setTimeout(() => this.#notices.get(code) === fault && this.unnotice(code), NOTICE_MS);
   }
 
   /** @param {string} code */

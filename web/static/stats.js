@@ -51,7 +51,7 @@ export class Meter {
     const jitterMs = bufferedMs(video, this.#video);
     const rttMs = roundTripMs(parts);
     const figures = {
-      fps: rate(video.framesDecoded, this.#video.framesDecoded, seconds),
+      fps: seconds > 0 ? rate(video.framesDecoded, this.#video.framesDecoded, seconds) : (video.framesPerSecond ?? 0),
       framesDecoded: video.framesDecoded ?? 0,
       freezeCount: video.freezeCount ?? 0,
       bitrate_bps: Math.round(
