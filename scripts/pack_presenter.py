@@ -28,10 +28,12 @@ TEXTURE_FILES = {
     folder.HAIR_BACK: "tex_hair_back.webp",
 }
 HAIR_PART, BACK_PART = 6, 7
-CARD_STEP = 32
+CARD_STEP = 16
 FEATHER = 14
 SWING_DEG = (14.0, 12.0, 13.0)
 """Yaw, pitch and roll that the crop must hold."""
+CARD_SLIP_PX, SCALP_SLIP_PX = 56, 44
+"""How far the card behind the head, and the scalp under the hair, can slide against what covers them."""
 
 F32 = NDArray[np.float32]
 
@@ -150,8 +152,15 @@ def _with_card_grid(mesh: Mesh, alpha: NDArray[np.uint8], source: dict[str, NDAr
 
 
 def _trimmed(mesh: Mesh, alpha: dict[str, NDArray[np.uint8]]) -> Mesh:
-    """`mesh` without the triangles that can never be seen: no alpha under them, or nothing that moves them."""
-    layer = {HAIR_PART: alpha[folder.HAIR], BACK_PART: alpha[folder.HAIR_BACK]}
+    """`mesh` without what never shows: triangles with no alpha, always covered, or with nothing that moves them."""
+    hair = alpha[folder.HAIR]
+    layer = {
+        0: np.where(_covered(hair, SCALP_SLIP_PX), 0, alpha[folder.HEAD]),
+        HAIR_PART: hair,
+        BACK_PART: np.where(
+            _covered(hair, CARD_SLIP_PX) | _covered(alpha[folder.HEAD], CARD_SLIP_PX), 0, alpha[folder.HAIR_BACK]
+        ),
+    }
     moving = (mesh.head_weight > 0) | mesh.shapes.any((0, 2))
     corner = mesh.uv[mesh.triangles]
     low = np.floor(corner.min(1)).astype(int) - 1
@@ -159,8 +168,7 @@ def _trimmed(mesh: Mesh, alpha: dict[str, NDArray[np.uint8]]) -> Mesh:
     keep = np.ones(len(mesh.triangles), np.bool_)
     for k, part in enumerate(mesh.parts):
         if part in (0, HAIR_PART, BACK_PART) and not mesh.inside[mesh.triangles[k]].any():
-            box = layer.get(int(part), alpha[folder.HEAD])
-            seen = box[max(0, low[k, 1]) : max(0, high[k, 1]), max(0, low[k, 0]) : max(0, high[k, 0])]
+            seen = layer[int(part)][max(0, low[k, 1]) : max(0, high[k, 1]), max(0, low[k, 0]) : max(0, high[k, 0])]
             keep[k] = bool((seen > 3).any()) and bool(moving[mesh.triangles[k]].any())
     used = np.unique(mesh.triangles[keep])
     place = np.full(len(mesh.vertices), -1)
@@ -175,6 +183,13 @@ def _trimmed(mesh: Mesh, alpha: dict[str, NDArray[np.uint8]]) -> Mesh:
         head_weight=mesh.head_weight[used],
         shapes=mesh.shapes[:, used],
     )
+
+
+def _covered(alpha: NDArray[np.uint8], slip_px: int) -> NDArray[np.bool_]:
+    """Where `alpha` is solid for `slip_px` in every direction."""
+    solid = cv2.morphologyEx((alpha > 250).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    side = 2 * slip_px + 1
+    return cv2.erode(solid, np.ones((side, side), np.uint8)) > 0
 
 
 def _tensors(mesh: Mesh, source: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:

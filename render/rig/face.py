@@ -2,26 +2,34 @@
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from ...stream.easing import hermite
 from ..avatar import Avatar, View
-from . import raster
+from . import posing, raster
 from .layers import Layers, load_layers
 from .motion import Motion
-from .units import BLINK_LEFT, BLINK_RIGHT, UNITS
+from .units import BLINK_LEFT, BLINK_RIGHT, UNIT_COUNT
 
 F32 = NDArray[np.float32]
 I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
+U32 = NDArray[np.uint32]
 
 _DELTA_SCALE = np.float32(1 / 2000)
 _LEVELS = 256
 _INNER_DEPTH = np.float32(0.035)
 """How far the mouth interior is pushed back so that it never pokes through the lips, in model units (1 dm)."""
 _HAIR_DEPTH = np.float32(-0.02)
+_LIDS_SWAP = 0.8
+"""Blink weight at which the closed lids' texture has taken over."""
 _EYE_SWING_PX = (5.0, 3.0)
 """Shift of the iris at full gaze, in master pixels."""
+_LID_REACH = np.array([0.40, 0.34], np.float32)
+"""Half width and height of what a blink changes around an eye, in model units."""
+_BAND_PX, _ROW_PX = 48, 12
 _BODY, _LEFT_EYE, _RIGHT_EYE, _UPPER_TEETH, _LOWER_TEETH, _TONGUE, _HAIR, _BACK = range(8)
 
 
@@ -51,9 +59,10 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """A slot's own buffers: `pixels` (H, W, 3) uint8 RGB, `depth` (H, W), and (V, 3) work arrays."""
+    """A slot's own buffers: `pixels` (H, W, 3) uint8 RGB, `packed` (H, W) uint32, `depth` (H, W), (V, 3) arrays."""
 
     pixels: U8
+    packed: U32
     depth: F32
     world: F32
     screen: F32
@@ -72,39 +81,48 @@ class Face:
 
     def canvas(self) -> Canvas:
         _, _, width, height = self.view.crop
-        count = len(self._mesh.rest)
-        arrays = (np.zeros((count, 3), np.float32) for _ in range(4))
-        return Canvas(np.zeros((height, width, 3), np.uint8), np.zeros((height, width), np.float32), *arrays)
+        return _canvas(height, width, len(self._mesh.rest))
 
     def draw(self, motion: Motion, canvas: Canvas) -> U8:
         """The crop for `motion`: `canvas.pixels`, drawn anew."""
         mesh, layers = self._mesh, self.layers
         _pose(mesh, motion, canvas)
-        raster.normals(canvas.world, mesh.inner, canvas.normal)
+        posing.normals(canvas.world, mesh.inner, canvas.normal)
         _shade(mesh, canvas)
-        canvas.pixels[...] = layers.plate
+        canvas.packed[...] = layers.plate
         canvas.depth[...] = raster.FAR
         shift = np.array([-motion.gaze[0], motion.gaze[1]], np.float32) * self._gaze_px
-        raster.draw(
-            canvas.screen,
-            mesh.triangles,
-            mesh.kinds,
-            mesh.marks,
-            mesh.uv,
-            mesh.uv_closed,
-            layers.head,
-            layers.closed,
-            layers.eyes,
-            layers.hair,
-            layers.back,
-            motion.units[[BLINK_LEFT, BLINK_RIGHT]],
-            np.stack([shift, shift]),
-            canvas.tone,
-            _BIAS,
-            canvas.pixels,
-            canvas.depth,
-        )
+        lids = (hermite(float(motion.units[each]) / _LIDS_SWAP) for each in (BLINK_LEFT, BLINK_RIGHT))
+        blink = np.array(list(lids), np.float32)
+        _draw(mesh, canvas, layers.atlas, layers.atlas_width, blink, np.stack([shift, shift]))
+        cv2.cvtColor(canvas.packed.view(np.uint8).reshape(*canvas.depth.shape, 4), cv2.COLOR_RGBA2RGB, canvas.pixels)
         return canvas.pixels
+
+
+def _canvas(height: int, width: int, vertices: int) -> Canvas:
+    arrays = (np.zeros((vertices, 3), np.float32) for _ in range(4))
+    depth = np.full((height, width), raster.FAR, np.float32)
+    return Canvas(np.zeros((height, width, 3), np.uint8), np.zeros((height, width), np.uint32), depth, *arrays)
+
+
+def _draw(mesh: Mesh, canvas: Canvas, atlas: U32, atlas_width: int, blink: F32, gaze: F32) -> None:
+    raster.draw(
+        canvas.screen,
+        mesh.triangles,
+        mesh.kinds,
+        mesh.marks,
+        mesh.uv,
+        mesh.uv_closed,
+        atlas,
+        atlas_width,
+        blink,
+        gaze,
+        canvas.tone,
+        _BIAS,
+        canvas.packed.reshape(-1),
+        canvas.depth.reshape(-1),
+        canvas.depth.shape[1],
+    )
 
 
 _BIAS = np.array([0, 0, 0, _INNER_DEPTH, _HAIR_DEPTH, 0], np.float32)
@@ -122,7 +140,7 @@ def turns(head: F32) -> F32:
 
 
 def _pose(mesh: Mesh, motion: Motion, canvas: Canvas) -> None:
-    raster.pose(
+    posing.pose(
         mesh.rest,
         mesh.shape_start,
         mesh.shape_vertex,
@@ -158,7 +176,7 @@ def _mesh(avatar: Avatar, view: View) -> Mesh:
     triangles, parts = tensors["triangles"].astype(np.int32), tensors["parts"].astype(np.uint8)
     delta = tensors["shape_delta"].astype(np.float32) * _DELTA_SCALE
     kinds, marks = _kinds(avatar, triangles, parts)
-    order = _drawing_order(avatar, triangles, kinds)
+    order = _drawing_order(avatar, triangles, kinds, uv)
     inner = triangles[kinds == raster.SHADE]
     inner_vertex = np.unique(inner)
     color, gloss = _inner_material(inner_vertex, triangles, parts)
@@ -195,7 +213,7 @@ def _kinds(avatar: Avatar, triangles: I32, parts: U8) -> tuple[U8, U8]:
     """How each triangle is drawn, and its side: 0 for the person's left."""
     tensors = avatar.tensors
     kinds = np.full(len(triangles), raster.SKIN, np.uint8)
-    lid = _moved_by(avatar, ("eyeBlinkLeft", "eyeBlinkRight"))[triangles].any(1)
+    lid = _near_eyes(avatar)[triangles].any(1)
     cavity = tensors["inside"].astype(np.int32)[triangles].sum(1) > 1
     teeth_or_tongue = (parts >= _UPPER_TEETH) & (parts <= _TONGUE)
     kinds[(parts == _BODY) & lid] = raster.LID
@@ -207,22 +225,25 @@ def _kinds(avatar: Avatar, triangles: I32, parts: U8) -> tuple[U8, U8]:
     return kinds, (middle < 0).astype(np.uint8)
 
 
-def _moved_by(avatar: Avatar, names: tuple[str, ...]) -> NDArray[np.bool_]:
-    tensors = avatar.tensors
-    moved = np.zeros(len(tensors["vertices"]), np.bool_)
-    for name in names:
-        unit = UNITS.index(name)
-        first, last = (int(tensors["shape_start"][unit + k]) for k in range(2))
-        moved[tensors["shape_vertex"][first:last].astype(np.int64)] = True
-    return moved
+def _near_eyes(avatar: Avatar) -> NDArray[np.bool_]:
+    """The vertices (V,) whose looks change when the lids close."""
+    vertices, eyes = (avatar.tensors[key].astype(np.float32) for key in ("vertices", "eyes"))
+    apart = np.abs(vertices[:, None, :2] - eyes[None, :, :2]) / _LID_REACH
+    return (np.square(apart).sum(2) < 1).any(1) & (vertices[:, 2] > eyes[0, 2] - 0.3)
 
 
-def _drawing_order(avatar: Avatar, triangles: I32, kinds: U8) -> NDArray[np.intp]:
-    """Back card, then the head from front to back, then hair from back to front."""
+def _drawing_order(avatar: Avatar, triangles: I32, kinds: U8, uv: F32) -> NDArray[np.intp]:
+    """Back card, then head, then hair, each a band of rows behind the one before.
+
+    So every pixel gets its layers in that order although the whole frame is passed only once, which keeps the bands
+    in the caches. A band is higher than layers slide against each other. Hair goes from back to front in its band.
+    """
     camera = avatar.tensors["camera"].astype(np.float32)
     depth = ((avatar.tensors["vertices"].astype(np.float32) - camera[0]) @ camera[3])[triangles].mean(1)
     layer = np.where(kinds == raster.BACK, 0, np.where(kinds == raster.HAIR, 2, 1))
-    return np.lexsort((np.where(kinds == raster.HAIR, -depth, depth), layer))
+    column, row = uv[triangles].mean(1).T
+    turn = row // _BAND_PX + layer
+    return np.lexsort((np.where(kinds == raster.HAIR, -depth, column), row // _ROW_PX, layer, turn))
 
 
 _MATERIAL = {
@@ -244,44 +265,13 @@ def _inner_material(inner_vertex: NDArray[np.intp], triangles: I32, parts: U8) -
 
 
 def _eye_area(mesh: Mesh, view: View) -> NDArray[np.bool_]:
-    """The crop's pixels (H, W) where an eyeball is seen at rest."""
+    """The crop's pixels (H, W) where an eyeball is seen at rest: drawn with white eyes in a black head."""
     _, _, width, height = view.crop
-    white = np.full((height + 1, width + 1), 0xFFFFFFFF, np.uint32)
-    black = np.full_like(white, 0xFF000000)
-    count = len(mesh.rest)
-    world, screen = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
-    canvas = Canvas(
-        np.zeros((height, width, 3), np.uint8),
-        np.full((height, width), raster.FAR),
-        world,
-        screen,
-        world,
-        screen,
-    )
-    _pose(
-        mesh,
-        Motion(np.zeros(len(UNITS), np.float32), np.zeros(3, np.float32), np.zeros(2, np.float32)),
-        canvas,
-    )
-    seen = (mesh.kinds == raster.EYE) | (mesh.kinds == raster.LID) | (mesh.kinds == raster.SKIN)
+    canvas = _canvas(height, width, len(mesh.rest))
+    _pose(mesh, Motion(np.zeros(UNIT_COUNT, np.float32), np.zeros(3, np.float32), np.zeros(2, np.float32)), canvas)
+    pages = np.full((len(raster.PAGES), height + 1, width + 1), 0xFF000000, np.uint32)
+    pages[raster.PAGES.index("eyes")] = 0xFFFFFFFF
+    pages[raster.PAGES.index("hair")] = 0
     none = np.zeros((2, 2), np.float32)
-    raster.draw(
-        screen,
-        np.ascontiguousarray(mesh.triangles[seen]),
-        mesh.kinds[seen],
-        mesh.marks[seen],
-        mesh.uv,
-        mesh.uv_closed,
-        black,
-        black,
-        white,
-        black,
-        black,
-        none[0],
-        none,
-        np.zeros_like(world),
-        _BIAS,
-        canvas.pixels,
-        canvas.depth,
-    )
-    return canvas.pixels[..., 0] > 0
+    _draw(mesh, canvas, pages.reshape(-1), width + 1, none[0], none)
+    return (canvas.packed & 0xFF) > 0

@@ -17,17 +17,16 @@ _FEATHER_PX = 12
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The crop's textures, premultiplied RGBA as (H + 1, W + 1) uint32, and the plate under them.
+    """The crop's textures and the plate under them.
 
-    Texel (x, y) is crop pixel (x, y) at rest. `plate` (H, W, 3) uint8 RGB; `mask` (H, W) float32.
+    `atlas` (5 pages * atlas_height * atlas_width,) uint32 premultiplied RGBA, pages in the order of
+    `raster.PAGES`; texel (x, y) of a page is crop pixel (x, y) at rest. `plate` (H, W) uint32 RGBA, opaque;
+    `mask` (H, W) float32.
     """
 
-    head: U32
-    closed: U32
-    eyes: U32
-    hair: U32
-    back: U32
-    plate: U8
+    atlas: U32
+    atlas_width: int
+    plate: U32
     mask: NDArray[np.float32]
 
 
@@ -35,16 +34,10 @@ def load_layers(avatar: Avatar, view: View, eye_area: NDArray[np.bool_]) -> Laye
     """`eye_area` (H, W) marks the crop's pixels that show an eyeball at rest."""
     x, y, width, height = view.crop
     head = _texture(avatar, folder.HEAD, view)
+    closed, hair, back = (_texture(avatar, name, view) for name in (folder.HEAD_CLOSED, folder.HAIR, folder.HAIR_BACK))
+    pages = [_page(each) for each in (head, closed, _widened(head, eye_area), hair, back)]
     plate = avatar.plate((view.width, view.height))[y : y + height, x : x + width]
-    return Layers(
-        head=_packed(head),
-        closed=_packed(_texture(avatar, folder.HEAD_CLOSED, view)),
-        eyes=_packed(_widened(head, eye_area)),
-        hair=_packed(_texture(avatar, folder.HAIR, view)),
-        back=_packed(_texture(avatar, folder.HAIR_BACK, view)),
-        plate=np.ascontiguousarray(plate),
-        mask=_mask(view),
-    )
+    return Layers(np.concatenate(pages), width + 1, _packed(cv2.cvtColor(plate, cv2.COLOR_RGB2RGBA)), _mask(view))
 
 
 def _texture(avatar: Avatar, name: str, view: View) -> U8:
@@ -67,10 +60,13 @@ def _premultiplied(rgba: U8) -> U8:
     return np.dstack([color, rgba[..., 3]]).astype(np.uint8, copy=False)
 
 
-def _packed(rgba: U8) -> U32:
-    """One texel more to the right and below, so that bilinear sampling never leaves the texture."""
-    wide = cv2.copyMakeBorder(rgba, 0, 1, 0, 1, cv2.BORDER_REPLICATE)
-    return np.ascontiguousarray(wide).view(np.uint32)[..., 0]
+def _page(rgba: U8) -> U32:
+    """`rgba` flat, with one texel more to the right and below, so that bilinear sampling never leaves it."""
+    return _packed(cv2.copyMakeBorder(rgba, 0, 1, 0, 1, cv2.BORDER_REPLICATE)).ravel()
+
+
+def _packed(rgba: NDArray[np.generic]) -> U32:
+    return np.ascontiguousarray(rgba, dtype=np.uint8).view(np.uint32)[..., 0]
 
 
 def _widened(head: U8, eye_area: NDArray[np.bool_]) -> U8:

@@ -1,0 +1,87 @@
+"""Posing a mesh: face units, head turn, projection and normals, compiled once and cached."""
+
+import numpy as np
+from numba import float32, njit, types
+from numpy.typing import NDArray
+
+F32 = NDArray[np.float32]
+
+_F1, _F2, _F3 = float32[::1], float32[:, ::1], float32[:, :, ::1]
+_I1, _I2, _B1 = types.int32[::1], types.int32[:, ::1], types.uint8[::1]
+
+
+@njit(
+    types.void(_F2, _I1, _I1, _F2, _F1, _B1, _F3, _F1, _F2, _F1, _F2, _F2),
+    cache=True,
+    nogil=True,
+    fastmath=True,
+)
+def pose(
+    rest: F32,
+    shape_start: NDArray[np.int32],
+    shape_vertex: NDArray[np.int32],
+    shape_delta: F32,
+    units: F32,
+    head_weight: NDArray[np.uint8],
+    turns: F32,
+    pivot: F32,
+    camera: F32,
+    lens: F32,
+    world: F32,
+    screen: F32,
+) -> None:
+    """`rest` (V, 3) moved by `units` (52,) and turned by `turns` (256, 3, 3), one matrix for each head weight.
+
+    Writes `world` (V, 3) and `screen` (V, 3): x and y in crop pixels, depth along the view. `lens` is focal length
+    and principal point in crop pixels: (fx, fy, cx, cy).
+    """
+    count = rest.shape[0]
+    for i in range(count):
+        world[i, 0], world[i, 1], world[i, 2] = rest[i, 0], rest[i, 1], rest[i, 2]
+    for k in range(units.shape[0]):
+        w = units[k]
+        if abs(w) > 1e-4:
+            for j in range(shape_start[k], shape_start[k + 1]):
+                i = shape_vertex[j]
+                world[i, 0] += w * shape_delta[j, 0]
+                world[i, 1] += w * shape_delta[j, 1]
+                world[i, 2] += w * shape_delta[j, 2]
+    for i in range(count):
+        m = turns[head_weight[i]]
+        x, y, z = world[i, 0] - pivot[0], world[i, 1] - pivot[1], world[i, 2] - pivot[2]
+        a = m[0, 0] * x + m[0, 1] * y + m[0, 2] * z + pivot[0]
+        b = m[1, 0] * x + m[1, 1] * y + m[1, 2] * z + pivot[1]
+        c = m[2, 0] * x + m[2, 1] * y + m[2, 2] * z + pivot[2]
+        world[i, 0], world[i, 1], world[i, 2] = a, b, c
+        a, b, c = a - camera[0, 0], b - camera[0, 1], c - camera[0, 2]
+        depth = a * camera[3, 0] + b * camera[3, 1] + c * camera[3, 2]
+        right = a * camera[1, 0] + b * camera[1, 1] + c * camera[1, 2]
+        up = a * camera[2, 0] + b * camera[2, 1] + c * camera[2, 2]
+        screen[i, 0] = lens[2] + lens[0] * right / depth
+        screen[i, 1] = lens[3] - lens[1] * up / depth
+        screen[i, 2] = depth
+
+
+@njit(types.void(_F2, _I2, _F2), cache=True, nogil=True, fastmath=True)
+def normals(world: F32, triangles: NDArray[np.int32], normal: F32) -> None:
+    """Smooth unit normals (V, 3) of the vertices that `triangles` use; the others keep what they had."""
+    for t in range(triangles.shape[0]):
+        for k in range(3):
+            i = triangles[t, k]
+            normal[i, 0] = normal[i, 1] = normal[i, 2] = 0.0
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ux, uy, uz = world[b, 0] - world[a, 0], world[b, 1] - world[a, 1], world[b, 2] - world[a, 2]
+        vx, vy, vz = world[c, 0] - world[a, 0], world[c, 1] - world[a, 1], world[c, 2] - world[a, 2]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        for k in range(3):
+            i = triangles[t, k]
+            normal[i, 0] += nx
+            normal[i, 1] += ny
+            normal[i, 2] += nz
+    for t in range(triangles.shape[0]):
+        for k in range(3):
+            i = triangles[t, k]
+            x, y, z = normal[i, 0], normal[i, 1], normal[i, 2]
+            scale = 1.0 / np.sqrt(x * x + y * y + z * z + 1e-12)
+            normal[i, 0], normal[i, 1], normal[i, 2] = x * scale, y * scale, z * scale
