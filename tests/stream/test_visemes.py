@@ -1,3 +1,5 @@
+# ruff: noqa: RUF001 (phonetic letters look like others)
+
 from itertools import pairwise
 
 import pytest

@@ -1,6 +1,7 @@
 """Sound to test with, and every way to cut it."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
@@ -38,4 +39,4 @@ def pieces(samples: Sound, at: Sequence[int]) -> list[Sound]:
 def byte_pieces(stream: bytes, at: Sequence[int]) -> list[bytes]:
     """`stream` cut at `at`."""
     edges = [0, *at, len(stream)]
-    return [stream[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return [stream[start:end] for start, end in pairwise(edges)]
