@@ -101,6 +101,7 @@ class Session:
         The next tick begins with 10 ms of the lost sound, faded out, so that nothing clicks; an interrupt
         before that tick keeps the fade of the one before.
         """
+        self._refuse_when_closed("an interrupt")
         if epoch <= self.epoch:
             return False
         self.epoch = epoch
@@ -120,7 +121,7 @@ class Session:
 
     def _refuse_when_closed(self, what: str) -> None:
         if self.state is SessionState.CLOSED:
-            raise IllegalTransition(f"session {self.name} is closed and takes no {what}")
+            raise IllegalTransition(f"{what} came after session {self.name} was closed; open a new one")
 
     def _move(self, state: SessionState) -> None:
         if state is self.state:
