@@ -1,0 +1,60 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from visavis.stream.clock import FRAME_RATE, NS_PER_MS, TICK_NS, FrameClock
+from visavis.stream.pacer import Pacer, PacerOptions
+
+START = 5_000_000_123
+PACER = Pacer(FrameClock(FRAME_RATE, START))
+
+
+def ms_after_deadline(moment_ns: int, index: int) -> float:
+    return (moment_ns - START - index * TICK_NS) / NS_PER_MS
+
+
+@pytest.mark.parametrize("index", [0, 1, 1000, 10**7])
+def test_a_tick_is_drawn_80_ms_and_encoded_20_ms_before_it_leaves_and_repeated_8_ms_after(index: int) -> None:
+    assert ms_after_deadline(PACER.draw_ns(index), index) == -80
+    assert ms_after_deadline(PACER.drawn_by_ns(index), index) == -20
+    assert ms_after_deadline(PACER.encode_ns(index), index) == -20
+    assert ms_after_deadline(PACER.send_ns(index), index) == 0
+    assert ms_after_deadline(PACER.repeat_ns(index), index) == 8
+
+
+@given(
+    st.integers(1, 8), st.integers(0, 40), st.integers(0, 40), st.integers(0, 10**8), st.integers(0, 10**15)
+)
+def test_the_steps_of_a_tick_follow_each_other(
+    lead: int, encode_lead_ms: int, grace_ms: int, index: int, start_ns: int
+) -> None:
+    options = PacerOptions(lead=lead, encode_lead_ms=encode_lead_ms, grace_ms=grace_ms)
+    pacer = Pacer(FrameClock(FRAME_RATE, start_ns), options)
+    steps = [pacer.draw_ns, pacer.drawn_by_ns, pacer.encode_ns, pacer.send_ns, pacer.repeat_ns]
+    moments = [step(index) for step in steps]
+    assert moments == sorted(moments)
+    assert all(step(index + 1) - step(index) == TICK_NS for step in steps)
+
+
+def test_a_late_tick_jumps_only_when_it_is_more_than_50_ticks_behind() -> None:
+    assert PACER.stalled(100, PACER.send_ns(150)) is None
+    assert PACER.stalled(100, PACER.send_ns(151) - 1) is None
+    assert PACER.stalled(100, PACER.send_ns(151)) == 151
+    assert PACER.stalled(100, PACER.send_ns(10**6) + 7) == 10**6
+
+
+def test_a_tick_on_time_or_early_is_not_stalled() -> None:
+    assert PACER.stalled(100, PACER.send_ns(100)) is None
+    assert PACER.stalled(100, PACER.send_ns(0)) is None
+    assert PACER.stalled(0, 0) is None
+
+
+@pytest.mark.parametrize(("lead", "delay", "latency_ms"), [(2, 0, 120), (2, 3, 240), (1, 6, 320)])
+def test_latency_is_a_tick_the_lookahead_and_the_lead(lead: int, delay: int, latency_ms: int) -> None:
+    assert Pacer(FrameClock(FRAME_RATE, 0), PacerOptions(lead=lead)).latency_ms(delay) == latency_ms
+
+
+@pytest.mark.parametrize(("lead", "horizon"), [(0, 8), (-1, 8), (9, 8), (1, 0)])
+def test_the_lead_lies_between_one_and_the_horizon(lead: int, horizon: int) -> None:
+    with pytest.raises(ValueError, match="lead must lie between 1 and the horizon"):
+        PacerOptions(lead=lead, horizon=horizon)
+    assert PacerOptions(lead=8, horizon=8).lead == 8
