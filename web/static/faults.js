@@ -59,6 +59,10 @@ const FAULTS = {
     title: "The renderer is restarting",
     text: "The picture comes back by itself within a few seconds. What was being said is lost; send it again.",
   },
+  broken: {
+    title: "The connection broke",
+    text: "The page connects again by itself. If it does not, check the network and the server.",
+  },
   socket: {
     title: "Control connection lost",
     text: "Picture and sound go on. The page connects again by itself.",

@@ -9,6 +9,7 @@ import { Microphone } from "./whip.js";
 
 const POLL_MS = 1000;
 const STALLED_POLLS = 3;
+const SILENT_POLLS = 2;
 const RESTART_POLLS = 8;
 const ICE_ATTEMPTS = 2;
 
@@ -35,6 +36,7 @@ export class Live {
   #meter = new Meter();
   #held = 0;
   #stillPolls = 0;
+  #silentPolls = 0;
   #wasUp = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -58,7 +60,7 @@ export class Live {
     this.socket = new SessionSocket(session, {
       onMessage: (message) => this.#heard(message),
       onUp: () => events.onNotice("socket", false),
-      onDown: () => this.phase === "live" && events.onNotice("socket", true),
+      onDown: () => this.phase === "live" && this.#silentPolls < SILENT_POLLS && events.onNotice("socket", true),
     });
   }
 
@@ -135,7 +137,8 @@ export class Live {
     if (code === "no_h264" || code === "bad_answer") return this.#finish("failed", fault(code));
     if (error && error.status >= 400 && error.status !== 503) return this.#finish("failed", faultOf(error));
     if (code === "ice" && !this.#wasUp && attempt >= ICE_ATTEMPTS) return this.#finish("failed", fault("ice"));
-    this.#enter(this.phase === "connecting" ? "connecting" : "reconnecting", error ? faultOf(error) : fault(code));
+    const trouble = error ? faultOf(error) : fault(code === "ice" && this.#wasUp ? "broken" : code);
+    this.#enter(this.phase === "connecting" ? "connecting" : "reconnecting", trouble);
   }
 
   /** @param {import("./socket.js").ServerMessage} message */
@@ -157,10 +160,21 @@ export class Live {
       const state = await this.api.state(this.session);
       this.#held = state.counters.repeated;
       this.session.latency_ms = state.latency_ms;
+      this.#noteAnswer(true);
       if (state.state === "closed") this.#finish("ended", fault("gone"));
     } catch (error) {
-      if (error instanceof ApiError && error.gone) this.#finish("ended", fault("gone"));
+      if (!(error instanceof ApiError)) throw error;
+      if (error.gone) this.#finish("ended", fault("gone"));
+      else if (error.status === 0) this.#noteAnswer(false);
     }
+  }
+
+  /** @param {boolean} answered */
+  #noteAnswer(answered) {
+    if (this.over) return;
+    this.#silentPolls = answered ? 0 : this.#silentPolls + 1;
+    if (answered || this.#silentPolls === SILENT_POLLS) this.events.onNotice("unreachable", !answered);
+    if (this.#silentPolls === SILENT_POLLS) this.events.onNotice("socket", false);
   }
 
   async #pollFigures() {

@@ -74,7 +74,7 @@ export class Speech {
 
   /** @param {string} id */
   started(id) {
-    if (this.#streaming && !this.#log.stateOf(id)) this.#names.set(id, this.#streaming);
+    if (this.#streaming && id.startsWith("segment-")) this.#names.set(id, this.#streaming);
     const ours = this.#names.get(id) ?? id;
     this.#speaking.add(ours);
     this.#log.set(ours, "speaking");

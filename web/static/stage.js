@@ -57,28 +57,34 @@ export class Stage {
   /** @param {Cover} cover */
   cover(cover) {
     const covered = cover.mode !== "none";
+    const hadKeys = this.#dock.contains(document.activeElement);
     this.#frame.dataset.cover = cover.mode;
     this.#cover.inert = !covered;
     this.#dock.inert = covered;
-    if (cover.mode === "none") return;
+    if (cover.mode === "none") return this.#offerText();
     byId("cover-title", HTMLHeadingElement).textContent = cover.title;
     byId("cover-text", HTMLParagraphElement).textContent = cover.text;
     byId("start-label", HTMLSpanElement).textContent = cover.action ?? "";
     this.#start.hidden = !cover.action;
     this.#cancel.hidden = !cover.cancel;
+    if (hadKeys) (cover.action ? this.#start : this.#cancel).focus({ preventScroll: true });
   }
 
   /** Plays `stream`; `onShown` follows when its first picture is on screen. @param {MediaStream} stream */
   attach(stream) {
     const video = this.#video;
     video.srcObject = stream;
+    const watch = () => {
+      if ("requestVideoFrameCallback" in video) video.requestVideoFrameCallback(shown);
+      else /** @type {HTMLVideoElement} */ (video).addEventListener("timeupdate", shown, { once: true });
+    };
     const shown = () => {
       if (video.srcObject !== stream) return;
+      if (stream.getVideoTracks().some((track) => track.muted)) return watch();
       this.#frame.dataset.picture = "true";
       this.events.onShown();
     };
-    if ("requestVideoFrameCallback" in video) video.requestVideoFrameCallback(shown);
-    else /** @type {HTMLVideoElement} */ (video).addEventListener("loadeddata", shown, { once: true });
+    watch();
     this.#play();
   }
 
@@ -102,7 +108,6 @@ export class Stage {
 
   /** Says something beside the picture; with `brief` it goes by itself. @param {string} code @param {Fault} fault @param {boolean} brief */
   notice(code, fault, brief) {
-    this.#notices.delete(code);
     this.#notices.set(code, fault);
     this.#showNotice();
     if (brief) setTimeout(() => this.#notices.get(code) === fault && this.unnotice(code), NOTICE_MS);
@@ -130,6 +135,12 @@ export class Stage {
 
   toggleMute() {
     this.#video.muted = !this.#video.muted;
+  }
+
+  /** With nothing else in hand, typing is next; not on touch screens, where that would raise the keyboard. */
+  #offerText() {
+    const idle = document.activeElement === document.body || this.#cover.contains(document.activeElement);
+    if (idle && matchMedia("(hover: hover)").matches) byId("text", HTMLTextAreaElement).focus({ preventScroll: true });
   }
 
   #showNotice() {
