@@ -1,0 +1,118 @@
+"""A child process of ours at the other end of a socket, with its own words in our log."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from asyncio.subprocess import PIPE, STDOUT, Process
+from collections.abc import Sequence
+
+_LOG = logging.getLogger(__name__)
+
+_READ_BYTES = 1 << 18
+_WRITE_HIGH_BYTES = 1 << 20
+_STOP_S = 1.0
+
+
+class Child:
+    """A running process. It finds its end of the socket under the number after `--fd`.
+
+    It leads a process group of its own, so that a Ctrl-C at the terminal reaches only us, and it ends by
+    itself when we do: its socket closes.
+    """
+
+    def __init__(
+        self, name: str, process: Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.name = name
+        self.last_line = ""
+        self._process = process
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def spawn(cls, name: str, command: Sequence[str]) -> "Child":
+        """Start `command --fd N`."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                "--fd",
+                str(theirs.fileno()),
+                pass_fds=(theirs.fileno(),),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=PIPE,
+                stderr=STDOUT,
+                process_group=0,
+            )
+        reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_READ_BYTES)
+        writer.transport.set_write_buffer_limits(high=_WRITE_HIGH_BYTES)
+        return cls(name, process, reader, writer)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process.returncode is None
+
+    async def read(self) -> bytes:
+        """Some bytes; none once the child is gone."""
+        try:
+            return await self._reader.read(_READ_BYTES)
+        except ConnectionError:
+            return b""
+
+    def write(self, data: bytes) -> None:
+        """Queue `data`. What a dead child is told is lost."""
+        if not self._writer.is_closing():
+            self._writer.write(data)
+
+    async def drain(self) -> None:
+        """Return when the child has taken in most of what was written, or is gone."""
+        try:
+            await self._writer.drain()
+        except ConnectionError:
+            return
+
+    async def pump_log(self) -> None:
+        """Log what the child prints, line by line, until it ends."""
+        output = self._process.stdout
+        assert output is not None
+        while line := await _line(output):
+            text = line.decode(errors="replace").rstrip()
+            if text:
+                self.last_line = text
+                _LOG.info("%s[%d]: %s", self.name, self.pid, text)
+
+    def kill(self) -> None:
+        """End the child and what it started."""
+        if self.alive:
+            try:
+                os.killpg(self.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                return
+
+    async def stop(self) -> None:
+        """Close the socket, which asks the child to end; kill it when it does not within a second."""
+        self._writer.close()
+        try:
+            async with asyncio.timeout(_STOP_S):
+                await self._process.wait()
+        except TimeoutError:
+            _LOG.warning("%s[%d] did not end when asked; killing it", self.name, self.pid)
+        finally:
+            self.kill()
+        await self._process.wait()
+
+
+async def _line(output: asyncio.StreamReader) -> bytes:
+    """The next line, or what there is of one that has no end in sight."""
+    try:
+        return await output.readuntil(b"\n")
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+    except asyncio.LimitOverrunError as error:
+        return await output.read(error.consumed)

@@ -1,0 +1,107 @@
+"""The command `visavis`. Exit codes: 0 done, 1 failed, 2 wrong use; errors are one line that says what to do."""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, ParamSpec
+
+import typer
+
+from ..stream.errors import AudioError, UsageError, VisavisError
+from .clip import render
+from .say import say
+
+FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
+
+ParametersT = ParamSpec("ParametersT")
+
+app = typer.Typer(
+    name="visavis",
+    help="A face for any voice: a self-hosted, real-time talking-head server.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def command(
+    function: Callable[ParametersT, None],
+) -> Callable[ParametersT, None]:
+    """Adds `function` as a command whose errors become one line and an exit code."""
+
+    @wraps(function)
+    def run(*args: ParametersT.args, **kwargs: ParametersT.kwargs) -> None:
+        try:
+            function(*args, **kwargs)
+        except VisavisError as error:
+            sys.stderr.write(f"visavis: {error}\n")
+            raise typer.Exit(exit_code(error)) from error
+        except KeyboardInterrupt as error:
+            raise typer.Exit(INTERRUPTED) from error
+
+    return app.command()(run)
+
+
+def exit_code(error: VisavisError) -> int:
+    """2 for what the caller could have known, such as a flag; 1 for everything else."""
+    return WRONG_USE if isinstance(error, UsageError) and not isinstance(error, AudioError) else FAILED
+
+
+@command
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes any. [default: 8080]")] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with options.")] = None,
+    engine: Annotated[str | None, typer.Option(help="auto, rig or pkg.module:Class. [default: auto]")] = None,
+    avatar: Annotated[
+        str | None, typer.Option(help="Who is shown when a client does not say. [default: ruby]")
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(help="What clients must know; needed unless only this machine can connect.")
+    ] = None,
+    cert: Annotated[str | None, typer.Option(help="Certificate for https. [default: certs/cert.pem]")] = None,
+    key: Annotated[str | None, typer.Option(help="Its key. [default: certs/key.pem]")] = None,
+    max_sessions: Annotated[
+        int | None, typer.Option(help="Most sessions at a time. [default: what the machine can do]")
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what happens.")] = False,
+) -> None:
+    """Run the server, until Ctrl-C."""
+    from .app import serve as run_server
+    from .config import load_config
+
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    flags = {
+        "host": host,
+        "port": port,
+        "engine": engine,
+        "avatar": avatar,
+        "token": token,
+        "cert": cert,
+        "key": key,
+        "max_sessions": max_sessions,
+    }
+    loaded = load_config(config, os.environ, flags)
+    asyncio.run(run_server(loaded, announce=_announce))
+
+
+def _announce(address: str) -> None:
+    sys.stdout.write(f"visavis is ready: open {address}\n")
+    sys.stdout.flush()
+
+
+command(say)
+command(render)
+
+
+def main() -> None:
+    """Entry of the console script."""
+    app()

@@ -1,0 +1,85 @@
+"""The parts of a running front, and the order in which they start and stop."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from .auth import Auth, is_loopback
+from .chores import Chores
+from .config import Config
+from .gallery import Gallery, open_gallery
+from .metrics import Metrics
+from .peer import Peers, prepare_process
+from .sessions import Sessions
+from .speak import Speaker
+from .workers import Workers, worker_command
+
+_LOG = logging.getLogger(__name__)
+
+_SWEEP_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What request handlers work with."""
+
+    config: Config
+    auth: Auth
+    chores: Chores
+    gallery: Gallery
+    sessions: Sessions
+    workers: Workers
+    peers: Peers
+    speaker: Speaker
+    metrics: Metrics
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns()
+
+
+@asynccontextmanager
+async def running_front(
+    config: Config, *, worker: Sequence[str] = (), voice: Sequence[str] = (), gallery: Gallery | None = None
+) -> AsyncGenerator[Front]:
+    """A front with its processes, which are gone when the block is left.
+
+    `worker` and `voice` are commands to run instead of our own processes. Raises SetupError, in a group, when
+    the worker does not start.
+    """
+    prepare_process(loopback=is_loopback(config.listen.host))
+    gallery = gallery or await open_gallery()
+    async with asyncio.TaskGroup() as processes, Chores() as chores:
+        command = worker or worker_command(config.worker)
+        workers = Workers(chores, command=command, spare=config.worker.spare)
+        peers = Peers(config.webrtc, chores)
+        sessions = Sessions(config.sessions, worker=workers, on_close=peers.close_session)
+        speaker = Speaker(config.speech, chores, voice)
+        front = Front(
+            config=config,
+            auth=Auth(config.auth),
+            chores=chores,
+            gallery=gallery,
+            sessions=sessions,
+            workers=workers,
+            peers=peers,
+            speaker=speaker,
+            metrics=Metrics(sessions, workers, peers),
+        )
+        tasks = [processes.create_task(workers.run(sessions)), processes.create_task(speaker.run())]
+        chores.spawn(_sweep(sessions), "sweep")
+        try:
+            yield front
+        finally:
+            sessions.close_all()
+            await peers.close_all()
+            for task in tasks:
+                task.cancel()
+
+
+async def _sweep(sessions: Sessions) -> None:
+    while True:
+        await asyncio.sleep(_SWEEP_S)
+        sessions.sweep(time.monotonic_ns())

@@ -1,0 +1,75 @@
+"""Figures for Prometheus, read from the sessions when somebody asks."""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+
+from ..stream.stats import Histogram
+from .peer import Peers
+from .program import Program
+from .sessions import Sessions
+from .tracks import Feed
+from .workers import Workers
+
+_MS_PER_S = 1000
+
+
+class Metrics:
+    """The figures of one front. Sessions that ended stay in the sums."""
+
+    def __init__(self, sessions: Sessions, workers: Workers, peers: Peers) -> None:
+        self._sessions = sessions
+        self._workers = workers
+        self._peers = peers
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+    def collect(self) -> Iterator[Metric]:
+        programs = self._sessions.programs
+        yield _gauge("sessions", "Sessions that are open", len(programs))
+        yield _gauge("peers", "WebRTC connections", len(self._peers))
+        yield _gauge("worker_up", "1 while a worker is ready", int(self._sessions.ready))
+        yield _counter("worker_restarts", "Times the worker died", self._workers.restarts)
+        yield _gauge("queued_ms", "Sound that waits, in all", sum(p.intake.queued_ms for p in programs))
+        yield _gauge("bitrate_bps", "Bits a second for one viewer of each", _bitrate(programs))
+        yield from self._totals(programs)
+
+    def _totals(self, programs: Iterable[Program]) -> Iterator[Metric]:
+        figures = self._sessions.figures()
+        yield _counter("ticks", "Ticks sent", figures.ticks)
+        yield _counter("frames_generated", "Pictures drawn", figures.generated)
+        yield _counter("frames_repeated", "Pictures that had to stand in for a late one", figures.repeated)
+        yield _counter("frames_late", "Pictures drawn too late", figures.late)
+        yield _counter("underruns", "Times a segment ran dry", figures.underruns)
+        feeds = [viewer for program in programs for viewer in program.viewers if isinstance(viewer, Feed)]
+        yield _gauge("viewer_drops", "Packets that slow viewers lost", sum(feed.dropped for feed in feeds))
+        yield _histogram("tick_lateness_seconds", "How late ticks left", figures.lateness_ms)
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"visavis_{name}", text, value=value)
+
+
+def _counter(name: str, text: str, value: float) -> Metric:
+    return CounterMetricFamily(f"visavis_{name}", text, value=value)
+
+
+def _histogram(name: str, text: str, histogram: Histogram) -> Metric:
+    buckets: list[tuple[str, float]] = []
+    seen = 0
+    for bound, count in zip(histogram.bounds, histogram.counts, strict=False):
+        seen += count
+        buckets.append((f"{bound / _MS_PER_S:g}", seen))
+    buckets.append(("+Inf", histogram.total))
+    return HistogramMetricFamily(
+        f"visavis_{name}", text, buckets=buckets, sum_value=histogram.sum / _MS_PER_S
+    )
+
+
+def _bitrate(programs: Iterable[Program]) -> int:
+    return sum(program.traffic.bitrate_bps for program in programs)

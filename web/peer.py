@@ -1,0 +1,188 @@
+"""WebRTC connections: one for each viewer and each microphone, from offer to end."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aiortc import RTCConfiguration, RTCIceServer, RTCPeerConnection, RTCSessionDescription
+from aiortc.sdp import SessionDescription
+
+from ..stream.errors import CapacityError, ProtocolError
+from . import sender
+from .chores import Chores
+
+_LOG = logging.getLogger(__name__)
+
+GATHER_S = 6.0
+"""An answer may take this long: an unreachable STUN or TURN server costs 5 s of it."""
+CONNECT_S = 30.0
+_CLOSE_S = 2.0
+_ID_BYTES = 18
+
+
+@dataclass(frozen=True, slots=True)
+class WebRtcOptions:
+    """`ice_servers` are STUN and TURN addresses, for us and for clients; none by default, so that nobody
+    outside is asked anything. `ice_username` and `ice_credential` go with TURN.
+    """
+
+    ice_servers: tuple[str, ...] = ()
+    ice_username: str = ""
+    ice_credential: str = ""
+
+    def __post_init__(self) -> None:
+        for url in self.ice_servers:
+            if not url.startswith(("stun:", "turn:", "turns:")):
+                raise ValueError(f"ice_servers: {url!r} does not begin with stun:, turn: or turns:")
+
+    def rtc(self) -> RTCConfiguration:
+        """What aiortc is told. An empty list is not the same as none: that would be a server of Google's."""
+        return RTCConfiguration(
+            iceServers=[
+                RTCIceServer(url, self.ice_username or None, self.ice_credential or None)
+                for url in self.ice_servers
+            ]
+        )
+
+    def described(self) -> list[dict[str, str]]:
+        """The servers as a browser takes them."""
+        secret = {"username": self.ice_username, "credential": self.ice_credential}
+        return [{"urls": url, **(secret if url.startswith("turn") else {})} for url in self.ice_servers]
+
+
+@dataclass(slots=True, eq=False)
+class Peer:
+    """A connection of a session. `answer` is the SDP we gave; `ended` is called once, when it is over."""
+
+    id: str
+    etag: str
+    session: str
+    kind: str
+    connection: RTCPeerConnection
+    ended: Callable[[], None]
+    answer: str = ""
+
+
+class Peers:
+    """Every connection of this front."""
+
+    def __init__(self, options: WebRtcOptions, chores: Chores) -> None:
+        self.options = options
+        self._chores = chores
+        self._peers: dict[str, Peer] = {}
+
+    def __len__(self) -> int:
+        return len(self._peers)
+
+    def find(self, kind: str, session: str, peer: str) -> Peer | None:
+        found = self._peers.get(peer)
+        return found if found is not None and (found.kind, found.session) == (kind, session) else None
+
+    async def connect(
+        self,
+        kind: str,
+        session: str,
+        offer: str,
+        *,
+        prepare: Callable[[RTCPeerConnection], None],
+        connected: Callable[[], None],
+        ended: Callable[[], None],
+    ) -> Peer:
+        """Answer `offer`. `prepare` adds our tracks; what else was offered stays inactive. `connected` is
+        called when media may flow.
+
+        Raises ProtocolError for an offer that cannot be answered, CapacityError when ICE takes too long.
+        """
+        connection = RTCPeerConnection(self.options.rtc())
+        peer = Peer(
+            secrets.token_urlsafe(_ID_BYTES), f'"{secrets.token_hex(8)}"', session, kind, connection, ended
+        )
+        self._peers[peer.id] = peer
+        self._watch(peer, connected)
+        try:
+            prepare(connection)
+            await _negotiate(connection, offer)
+        except BaseException:
+            await self.close(peer)
+            raise
+        peer.answer = connection.localDescription.sdp
+        self._chores.spawn(self._expect(peer), f"connection of {kind} {peer.id[:6]}")
+        return peer
+
+    async def close(self, peer: Peer) -> None:
+        """End a connection. Closing twice is harmless."""
+        if self._peers.pop(peer.id, None) is None:
+            return
+        peer.ended()
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                await peer.connection.close()
+        except TimeoutError:
+            _LOG.warning("%s %s did not close in time", peer.kind, peer.id[:6])
+
+    def close_session(self, session: str) -> None:
+        """End the connections of a session that is over, in the background."""
+        for peer in list(self._peers.values()):
+            if peer.session == session:
+                self._chores.spawn(self.close(peer), f"end of {peer.kind} {peer.id[:6]}")
+
+    async def close_all(self) -> None:
+        await asyncio.gather(*(self.close(peer) for peer in list(self._peers.values())))
+
+    def _watch(self, peer: Peer, connected: Callable[[], None]) -> None:
+        def changed() -> None:
+            state = peer.connection.connectionState
+            _LOG.info("%s %s of session %s: %s", peer.kind, peer.id[:6], peer.session, state)
+            if state == "connected" and peer.id in self._peers:
+                connected()
+            elif state in ("failed", "closed"):
+                self._chores.spawn(self.close(peer), f"end of {peer.kind} {peer.id[:6]}")
+
+        peer.connection.add_listener("connectionstatechange", changed)
+
+    async def _expect(self, peer: Peer) -> None:
+        """Give up on a client that took its answer and never came."""
+        await asyncio.sleep(CONNECT_S)
+        if peer.connection.connectionState != "connected":
+            await self.close(peer)
+
+
+def parse_offer(sdp: str) -> SessionDescription:
+    """Raises ProtocolError for what is no SDP offer."""
+    try:
+        offer = SessionDescription.parse(sdp)
+        sound = all(media.dtls and media.dtls.fingerprints for media in offer.media if media.port)
+    except Exception as error:
+        # aiortc's parser meets bad input with whatever its code runs into.
+        raise ProtocolError(
+            f"the SDP offer cannot be read ({error}); send a complete WebRTC offer"
+        ) from error
+    if not offer.media or not sound:
+        raise ProtocolError("the SDP offer has no usable media; send a complete WebRTC offer")
+    return offer
+
+
+async def _negotiate(connection: RTCPeerConnection, offer: str) -> None:
+    ours = connection.getTransceivers()
+    try:
+        await connection.setRemoteDescription(RTCSessionDescription(offer, "offer"))
+        for transceiver in connection.getTransceivers():
+            if transceiver not in ours:
+                transceiver.direction = "inactive"
+        answer = await connection.createAnswer()
+    except Exception as error:
+        # As above: the offer decides what goes wrong in here.
+        raise ProtocolError(f"the SDP offer cannot be answered: {error}") from error
+    try:
+        async with asyncio.timeout(GATHER_S):
+            await connection.setLocalDescription(answer)
+    except TimeoutError:
+        raise CapacityError("no network address was found in time; try again, or check ice_servers") from None
+
+
+def prepare_process(*, loopback: bool) -> None:
+    """Check the WebRTC library and set it up, once. Raises SetupError."""
+    sender.check_libraries()
+    sender.prepare(loopback=loopback)

@@ -1,0 +1,200 @@
+"""Every session of this front: admission, the worker's messages to each, and the end of unused ones."""
+
+import logging
+import random
+import secrets
+import time
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+
+from ..stream.clock import NS_PER_MS, NS_PER_SECOND, TICK_NS
+from ..stream.controls import Controls
+from ..stream.errors import CapacityError, LinkError, VisavisError
+from ..stream.link import Fault, Gauges, Interrupted, Opened, Ready, Starved, Tick, ToFront
+from .port import WorkerPort
+from .program import Description, Program, ProgramState
+from .traffic import Totals
+from .wire import Failure
+
+_LOG = logging.getLogger(__name__)
+
+_OPEN_PATIENCE_S = 15.0
+_ID_BYTES = 12
+_SEED_LIMIT = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """`avatar` is shown when a client names none; `max_sessions` 0 means as many as the worker has slots;
+    `idle_close_s` ends a session that has no viewer, no connection and no request for so long.
+    """
+
+    avatar: str = "ruby"
+    max_sessions: int = 0
+    idle_close_s: int = 60
+
+    def __post_init__(self) -> None:
+        if self.max_sessions < 0:
+            raise ValueError("max_sessions cannot be negative; 0 leaves it to the worker")
+        if self.idle_close_s < 1:
+            raise ValueError("idle_close_s must be at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a client asks for when it opens a session."""
+
+    avatar: str
+    size: tuple[int, int]
+    seed: int | None
+    controls: Controls
+
+
+class Sessions:
+    """Programs by name. `on_close` is told the name of each that ended."""
+
+    def __init__(
+        self, options: SessionOptions, *, worker: WorkerPort, on_close: Callable[[str], None]
+    ) -> None:
+        self._options = options
+        self._worker = worker
+        self._on_close = on_close
+        self._ready: Ready | None = None
+        self._programs: dict[str, Program] = {}
+        self._faults: dict[str, Fault] = {}
+        self._past = Totals()
+
+    @property
+    def ready(self) -> bool:
+        """True while a worker takes sessions."""
+        return self._ready is not None
+
+    @property
+    def busy(self) -> bool:
+        return any(program.state is ProgramState.LIVE for program in self._programs.values())
+
+    @property
+    def engine(self) -> str:
+        return self._ready.engine if self._ready is not None else ""
+
+    @property
+    def latency_ms(self) -> int:
+        """From sound to sight inside the server."""
+        ticks = self._ready.delay + self._ready.lead if self._ready is not None else 0
+        return ticks * TICK_NS // NS_PER_MS
+
+    @property
+    def programs(self) -> list[Program]:
+        return list(self._programs.values())
+
+    def figures(self) -> Totals:
+        """Sums over all sessions there have been."""
+        totals = deepcopy(self._past)
+        for program in self._programs.values():
+            totals.add(program.counts, program.traffic)
+        return totals
+
+    def find(self, name: str) -> Program | None:
+        return self._programs.get(name)
+
+    async def create(self, wish: Wish, now_ns: int) -> Program:
+        """A session that is live. Raises CapacityError when there is no room, or what the worker said."""
+        self._refuse_when_full()
+        width, height = wish.size
+        seed = random.randrange(_SEED_LIMIT) if wish.seed is None else wish.seed
+        name = secrets.token_urlsafe(_ID_BYTES)
+        what = Description(name, wish.avatar, width, height, seed)
+        program = Program(what, start_ns=now_ns, worker=self._worker)
+        program.controls = wish.controls
+        self._programs[name] = program
+        program.open(0)
+        try:
+            await program.until_live(_OPEN_PATIENCE_S)
+        except TimeoutError:
+            self.close(name)
+            raise CapacityError("the worker did not start the session in time; try again") from None
+        if program.state is ProgramState.CLOSED:
+            fault = self._faults.pop(name, None)
+            raise _error_of(fault)
+        return program
+
+    def close(self, name: str) -> bool:
+        """End a session; False when there is none of this name."""
+        program = self._programs.pop(name, None)
+        if program is None:
+            return False
+        program.close()
+        self._past.add(program.counts, program.traffic)
+        self._on_close(name)
+        return True
+
+    def close_all(self) -> None:
+        for name in list(self._programs):
+            self.close(name)
+
+    def sweep(self, now_ns: int) -> None:
+        """Close what nobody has used for long."""
+        for name, program in list(self._programs.items()):
+            since_ns = program.idle_since_ns(now_ns)
+            if since_ns is not None and now_ns - since_ns >= self._options.idle_close_s * NS_PER_SECOND:
+                _LOG.info("session %s: unused for %d s", name, self._options.idle_close_s)
+                self.close(name)
+
+    def worker_up(self, ready: Ready) -> None:
+        again = self._programs.values() if self._ready is None else ()
+        self._ready = ready
+        now_ns = time.monotonic_ns()
+        for program in again:
+            program.reopen(now_ns)
+
+    def worker_lost(self) -> None:
+        self._ready = None
+        for program in self.programs:
+            program.worker_lost()
+
+    def message(self, message: ToFront) -> None:
+        """One message of the worker's. What concerns an ended session is ignored."""
+        if isinstance(message, Ready):
+            raise LinkError("the worker said twice that it is ready")
+        program = self._programs.get(message.session)
+        if program is None:
+            return
+        match message:
+            case Tick():
+                program.tick(message, time.monotonic_ns())
+            case Opened():
+                program.opened()
+            case Interrupted():
+                program.interrupted(message)
+            case Starved():
+                program.intake.starved(message.segment)
+            case Gauges():
+                program.counts.take(message)
+            case Fault():
+                self._fault(program, message)
+
+    def _fault(self, program: Program, fault: Fault) -> None:
+        _LOG.warning("session %s: %s", fault.session, fault.message)
+        program.tell(Failure(fault.code, fault.message))
+        if not fault.fatal:
+            return
+        if program.state is ProgramState.STARTING:
+            self._faults[fault.session] = fault
+        self.close(fault.session)
+
+    def _refuse_when_full(self) -> None:
+        if self._ready is None:
+            raise CapacityError("the worker is starting; try again in a few seconds")
+        limit = self._ready.slots
+        if self._options.max_sessions:
+            limit = min(limit, self._options.max_sessions)
+        if len(self._programs) >= limit:
+            raise CapacityError(f"all {limit} sessions are taken; try again later, or raise --max-sessions")
+
+
+def _error_of(fault: Fault | None) -> VisavisError:
+    if fault is None:
+        return CapacityError("the session ended before it began; try again")
+    error = CapacityError if fault.code == CapacityError.code else VisavisError
+    return error(fault.message)

@@ -1,0 +1,185 @@
+"""The native websocket: carries `wire` messages between one client and its session."""
+
+import asyncio
+import logging
+import socket as sockets
+import time
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from ..stream.channel import Channel
+from ..stream.clock import NS_PER_MS
+from ..stream.controls import merged
+from ..stream.errors import CapacityError, UsageError
+from .chores import Bell
+from .front import Front
+from .intake import CutReason, Utterance
+from .program import Program
+from .wire import (
+    MAX_MESSAGE_BYTES,
+    ControlChange,
+    Event,
+    Failure,
+    Interrupt,
+    KeepAlive,
+    Ready,
+    Request,
+    Say,
+    SegmentEnd,
+    Sound,
+    Start,
+    State,
+    Wire,
+    to_text,
+)
+
+_LOG = logging.getLogger(__name__)
+
+FRAME_LIMIT_BYTES = 16 << 20
+"""Larger messages end the connection with code 1009; those over the protocol's own limit are only refused."""
+_BACKLOG_EVENTS = 256
+_PING_S = 20.0
+_UNACKNOWLEDGED_MS = 30_000
+_PAUSE_NS = 500 * NS_PER_MS
+
+
+async def serve_socket(front: Front, program: Program, request: web.Request) -> web.WebSocketResponse:
+    """Speak the protocol with one client until it leaves or the session ends."""
+    connection = _Connection(max_msg_size=FRAME_LIMIT_BYTES, compress=False)
+    await connection.prepare(request)
+    _notice_death(request)
+    client = Client(front, program)
+    program.join(client)
+    program.listeners.append(client)
+    try:
+        async with asyncio.TaskGroup() as group:
+            writing = group.create_task(client.write(connection))
+            await client.read(connection)
+            writing.cancel()
+    finally:
+        program.listeners.remove(client)
+        program.leave(client, time.monotonic_ns())
+        client.gone()
+    return connection
+
+
+class _Connection(web.WebSocketResponse):
+    """Gives a reason when it closes because of a message that is far too large."""
+
+    async def close(self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True) -> bool:
+        if code == WSCloseCode.MESSAGE_TOO_BIG and not message:
+            message = f"a message has at most {MAX_MESSAGE_BYTES} bytes".encode()
+        return await super().close(code=code, message=message, drain=drain)
+
+
+class Client:
+    """One connection: its half of the protocol, the segment it is sending, the events it has yet to get."""
+
+    def __init__(self, front: Front, program: Program) -> None:
+        self._front = front
+        self._program = program
+        self._wire = Wire()
+        self._utterance: Utterance | None = None
+        self._events: Channel[Event] = Channel(_BACKLOG_EVENTS, loser="oldest")
+        self._bell = Bell()
+        self._heard_ns = 0
+
+    def tell(self, event: Event) -> None:
+        self._events.put(event)
+        self._bell.ring()
+
+    def gone(self) -> None:
+        """The connection is cut: what it was saying ends here."""
+        if self._utterance is not None:
+            self._utterance.end()
+
+    async def write(self, connection: web.WebSocketResponse) -> None:
+        """Send events as they come, and a ping now and then, until the session has ended."""
+        while True:
+            event = self._events.get()
+            if event is not None:
+                if not await self._send(connection, event):
+                    return
+                continue
+            try:
+                async with asyncio.timeout(_PING_S):
+                    await self._bell.until(lambda: len(self._events) > 0)
+            except TimeoutError:
+                await connection.ping()
+
+    async def _send(self, connection: web.WebSocketResponse, event: Event) -> bool:
+        """False when nothing can follow."""
+        try:
+            await connection.send_str(to_text(event))
+        except ConnectionError:
+            return False
+        if event != State("closed"):
+            return True
+        await connection.close(message=b"the session has ended")
+        return False
+
+    async def read(self, connection: web.WebSocketResponse) -> None:
+        """Take in messages; while the session has no room for sound, the next one waits."""
+        async for message in connection:
+            try:
+                if message.type is WSMsgType.TEXT:
+                    await self._obey(self._wire.text(message.data))
+                elif message.type is WSMsgType.BINARY:
+                    await self._hear(self._wire.binary(message.data))
+            except (UsageError, CapacityError) as error:
+                self.tell(Failure(error.code, str(error)))
+
+    async def _obey(self, request: Request) -> None:
+        match request:
+            case Start():
+                self.tell(Ready(self._front.sessions.latency_ms, request.sample_rate))
+            case SegmentEnd():
+                self._end(request.id)
+            case Interrupt():
+                await self._interrupt(request.id)
+            case Say():
+                self._front.speaker.say(self._program, request.text, voice=request.voice, label=request.id)
+            case ControlChange():
+                self._program.control(merged(self._program.controls, request.fields))
+            case KeepAlive():
+                self._program.used_ns = time.monotonic_ns()
+
+    async def _interrupt(self, label: str | None) -> None:
+        await self._program.intake.interrupt(label)
+        if self._utterance is not None and self._utterance.cut is CutReason.INTERRUPTED:
+            self._utterance = None
+            self._wire.forget()
+
+    def _end(self, label: str | None) -> None:
+        """End the segment; one that never had any sound, but a name, is finished at once."""
+        utterance, self._utterance = self._utterance, None
+        if utterance is None and label is not None:
+            utterance = self._program.intake.utter(label)
+        if utterance is not None:
+            utterance.end(label)
+
+    async def _hear(self, sound: Sound) -> None:
+        if not sound.pcm:
+            return
+        now_ns = time.monotonic_ns()
+        paused = now_ns - self._heard_ns > _PAUSE_NS
+        if self._utterance is None or self._is_over(self._utterance, paused=paused):
+            self._utterance = self._program.intake.utter()
+        await self._utterance.feed(sound.pcm, sound.rate)
+        self._heard_ns = time.monotonic_ns()
+
+    def _is_over(self, utterance: Utterance, *, paused: bool) -> bool:
+        """True when sound that comes now is a new segment. What is left of one that somebody else interrupted
+        is not; it ends with its `segment_end`, or with a pause.
+        """
+        if utterance.cut is CutReason.INTERRUPTED:
+            return paused
+        return utterance.cut is not None
+
+
+def _notice_death(request: web.Request) -> None:
+    """Have the system give up on a client that no longer acknowledges our pings."""
+    transport = request.transport
+    plain = transport.get_extra_info("socket") if transport is not None else None
+    if plain is not None and hasattr(sockets, "TCP_USER_TIMEOUT"):
+        plain.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_USER_TIMEOUT, _UNACKNOWLEDGED_MS)

@@ -1,0 +1,96 @@
+"""Figures of one session: what left, how late, and what the worker counted."""
+
+from dataclasses import dataclass, field
+
+from ..stream.clock import FRAME_RATE, NS_PER_MS, NS_PER_SECOND
+from ..stream.link import Gauges, Tick
+from ..stream.stats import Histogram
+
+KEYFRAME_INTERVAL_NS = 500 * NS_PER_MS
+SECOND_TICKS = FRAME_RATE.index_at(NS_PER_SECOND)
+
+
+@dataclass(slots=True)
+class Counts:
+    """The worker's counters, summed over its restarts."""
+
+    generated: int = 0
+    repeated: int = 0
+    late: int = 0
+    underruns: int = 0
+    _base: tuple[int, int, int, int] = (0, 0, 0, 0)
+
+    def take(self, gauges: Gauges) -> None:
+        now = (gauges.generated, gauges.repeated, gauges.late, gauges.underruns)
+        self.generated, self.repeated, self.late, self.underruns = (
+            base + count for base, count in zip(self._base, now, strict=True)
+        )
+
+    def restart(self) -> None:
+        """The worker's counters begin at 0 again."""
+        self._base = (self.generated, self.repeated, self.late, self.underruns)
+
+
+@dataclass(slots=True)
+class Traffic:
+    """`bitrate_bps` of the last whole second; lateness against the tick's deadline."""
+
+    ticks: int = 0
+    bitrate_bps: int = 0
+    lateness_ms: Histogram = field(default_factory=Histogram)
+    _bytes: int = 0
+    _second: int = 0
+
+    def count(self, tick: Tick, late_ns: int) -> None:
+        self.ticks += 1
+        self.lateness_ms.add(max(0, late_ns) / NS_PER_MS)
+        second = tick.index // SECOND_TICKS
+        if second != self._second:
+            self.bitrate_bps = self._bytes * 8
+            self._bytes = 0
+            self._second = second
+        self._bytes += len(tick.video) + sum(map(len, tick.audio))
+
+
+@dataclass(slots=True)
+class Totals:
+    """Figures of several sessions, those that have ended included."""
+
+    ticks: int = 0
+    generated: int = 0
+    repeated: int = 0
+    late: int = 0
+    underruns: int = 0
+    lateness_ms: Histogram = field(default_factory=Histogram)
+
+    def add(self, counts: Counts, traffic: Traffic) -> None:
+        self.ticks += traffic.ticks
+        self.generated += counts.generated
+        self.repeated += counts.repeated
+        self.late += counts.late
+        self.underruns += counts.underruns
+        self._merge(traffic.lateness_ms)
+
+    def _merge(self, other: Histogram) -> None:
+        mine = self.lateness_ms
+        mine.counts = [a + b for a, b in zip(mine.counts, other.counts, strict=True)]
+        mine.total += other.total
+        mine.sum += other.sum
+        mine.max = max(mine.max, other.max)
+
+
+@dataclass(slots=True)
+class KeyframeGate:
+    """At most one keyframe each 500 ms for all viewers together; a wish that came too early is kept."""
+
+    wanted: bool = False
+    _asked_ns: int | None = None
+
+    def due(self, now_ns: int) -> bool:
+        """True when a wished-for keyframe should be asked for now."""
+        early = self._asked_ns is not None and now_ns - self._asked_ns < KEYFRAME_INTERVAL_NS
+        if early or not self.wanted:
+            return False
+        self.wanted = False
+        self._asked_ns = now_ns
+        return True

@@ -1,0 +1,212 @@
+"""Starts the worker process, restarts it when it dies, and passes messages both ways."""
+
+import asyncio
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from ..stream.clock import NS_PER_SECOND
+from ..stream.errors import LinkError, SetupError
+from ..stream.link import FrontInbox, Ready, ToFront, ToWorker, to_frame
+from .child import Child
+from .chores import Chores
+
+_LOG = logging.getLogger(__name__)
+
+QUICK_DEATH_S = 5
+"""A worker that lived shorter than this after it was ready makes the next start wait."""
+_FIRST_TRIES = 3
+_MAX_BACKOFF_S = 8.0
+_SILENCE_S = 5.0
+_WARM_UP_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions:
+    """`engine` is auto, rig, or the import path pkg.module:Class of another engine. `spare` keeps a second
+    worker warm, which shortens a restart at the price of its memory.
+    """
+
+    engine: str = "auto"
+    spare: bool = False
+
+
+class WorkerEvents(Protocol):
+    """Who is told what the worker does."""
+
+    def worker_up(self, ready: Ready) -> None: ...
+
+    def worker_lost(self) -> None: ...
+
+    def message(self, message: ToFront) -> None: ...
+
+    @property
+    def busy(self) -> bool:
+        """True while the worker must not be silent."""
+        ...
+
+
+class WorkerState(Enum):
+    STARTING = "starting"
+    UP = "up"
+    RESTARTING = "restarting"
+    STOPPED = "stopped"
+
+
+def worker_command(options: WorkerOptions) -> tuple[str, ...]:
+    return (sys.executable, "-m", "visavis.render.worker", "--engine", options.engine)
+
+
+class _Worker:
+    """One process, from its start to its death."""
+
+    def __init__(self, child: Child) -> None:
+        self.child = child
+        self.ready: Ready | None = None
+        self._inbox = FrontInbox()
+
+    async def warm_up(self) -> None:
+        """Wait until it is ready. Raises LinkError when it dies instead."""
+        async with asyncio.timeout(_WARM_UP_S):
+            while self.ready is None:
+                for message in await self.receive():
+                    if not isinstance(message, Ready):
+                        raise LinkError("the worker spoke before it was ready")
+                    self.ready = message
+
+    async def receive(self) -> list[ToFront]:
+        """Some messages. Raises LinkError once the worker is gone."""
+        data = await self.child.read()
+        if not data:
+            raise LinkError(self.child.last_line or "it ended without a word")
+        return list(self._inbox.feed(data))
+
+
+class Workers:
+    """Keeps one worker up. `ready` describes it, and is None while there is none."""
+
+    def __init__(self, chores: Chores, *, command: Sequence[str], spare: bool = False) -> None:
+        self.state = WorkerState.STARTING
+        self.ready: Ready | None = None
+        self.restarts = 0
+        self._chores = chores
+        self._command = tuple(command)
+        self._wants_spare = spare
+        self._worker: _Worker | None = None
+        self._spare: _Worker | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The worker's process, for logs and figures."""
+        return self._worker.child.pid if self._worker is not None else None
+
+    def send(self, message: ToWorker) -> None:
+        """Queue `message`; it is lost while no worker is up."""
+        if self._worker is not None and self.ready is not None:
+            self._worker.child.write(to_frame(message))
+
+    async def drain(self) -> None:
+        if self._worker is not None:
+            await self._worker.child.drain()
+
+    async def run(self, events: WorkerEvents) -> None:
+        """Until cancelled. Raises SetupError when no worker ever becomes ready."""
+        tries = 0
+        backoff_s = 0.0
+        try:
+            while True:
+                lived_s = await self._live(events)
+                if lived_s is None and self.restarts == 0:
+                    tries += 1
+                    self._give_up_after(tries)
+                quick = lived_s is None or lived_s < QUICK_DEATH_S
+                backoff_s = min(_MAX_BACKOFF_S, backoff_s * 2 or 0.25) if quick else 0.0
+                self.restarts += lived_s is not None
+                await asyncio.sleep(backoff_s if tries or self.restarts > 1 else 0)
+        finally:
+            self.state = WorkerState.STOPPED
+            await self._stop()
+
+    async def _live(self, events: WorkerEvents) -> float | None:
+        """One worker's life; the seconds it was ready, or None when it never was."""
+        worker = self._worker = await self._next()
+        try:
+            await worker.warm_up()
+        except (LinkError, TimeoutError) as error:
+            _LOG.warning("worker %d did not become ready: %s", worker.child.pid, error)
+            await self._discard(worker)
+            return None
+        began_ns = time.monotonic_ns()
+        self._up(worker, events)
+        try:
+            await self._listen(worker, events)
+        except LinkError as error:
+            _LOG.warning("worker %d is gone: %s", worker.child.pid, error)
+        self.ready = None
+        self.state = WorkerState.RESTARTING
+        events.worker_lost()
+        await self._discard(worker)
+        return (time.monotonic_ns() - began_ns) / NS_PER_SECOND
+
+    async def _listen(self, worker: _Worker, events: WorkerEvents) -> None:
+        """Pass on messages until the worker ends. One that falls silent while it has work is killed."""
+        while True:
+            try:
+                async with asyncio.timeout(_SILENCE_S):
+                    messages = await worker.receive()
+            except TimeoutError:
+                if events.busy:
+                    raise LinkError(f"it was silent for {_SILENCE_S:g} s") from None
+                continue
+            for message in messages:
+                events.message(message)
+
+    def _up(self, worker: _Worker, events: WorkerEvents) -> None:
+        assert worker.ready is not None
+        self.ready = worker.ready
+        self.state = WorkerState.UP
+        _LOG.info("worker %d is ready: %s, %s", worker.child.pid, worker.ready.engine, worker.ready.encoder)
+        events.worker_up(worker.ready)
+        if self._wants_spare:
+            self._chores.spawn(self._keep_spare(), "spare worker")
+
+    async def _next(self) -> _Worker:
+        spare, self._spare = self._spare, None
+        if spare is not None and spare.child.alive:
+            return spare
+        return await self._spawn()
+
+    async def _spawn(self) -> _Worker:
+        child = await Child.spawn("worker", self._command)
+        self._chores.spawn(child.pump_log(), f"log of worker {child.pid}")
+        return _Worker(child)
+
+    async def _keep_spare(self) -> None:
+        if self._spare is not None:
+            return
+        spare = self._spare = await self._spawn()
+        try:
+            await spare.warm_up()
+        except (LinkError, TimeoutError) as error:
+            _LOG.warning("the spare worker did not become ready: %s", error)
+            self._spare = None
+            await spare.child.stop()
+
+    async def _discard(self, worker: _Worker) -> None:
+        worker.child.kill()
+        await worker.child.stop()
+
+    def _give_up_after(self, tries: int) -> None:
+        if tries < _FIRST_TRIES:
+            return
+        raise SetupError(
+            "the worker does not start; run this to see why: " + " ".join([*self._command, "--fd", "0"])
+        )
+
+    async def _stop(self) -> None:
+        workers = [worker for worker in (self._worker, self._spare) if worker is not None]
+        await asyncio.gather(*(worker.child.stop() for worker in workers))
