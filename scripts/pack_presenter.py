@@ -8,7 +8,8 @@ LAYERS holds head.npz, neutral.png, plate_clean.png, portrait_plate_clean.webp a
 import argparse
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cv2
@@ -17,6 +18,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 
 from visavis.render import avatar as folder
+from visavis.render.rig import raster
 from visavis.render.rig.units import UNITS
 
 SIZES = ((720, 1280), (512, 512))
@@ -29,11 +31,14 @@ TEXTURE_FILES = {
 }
 HAIR_PART, BACK_PART = 6, 7
 CARD_STEP = 16
+"""Grid of the card behind the head, in master pixels."""
+NECK_SEARCH_PX, NECK_MARGIN_PX, NECK_BEHIND = 170, 3, 0.12
+"""How far below the jaw its neck is looked for, how far below its edge it is sampled, and how far behind it lies."""
 FEATHER = 14
 SWING_DEG = (14.0, 12.0, 13.0)
 """Yaw, pitch and roll that the crop must hold."""
-CARD_SLIP_PX, SCALP_SLIP_PX = 56, 44
-"""How far the card behind the head, and the scalp under the hair, can slide against what covers them."""
+FACE_SLIP_PX, HAIR_SLIP_PX, SCALP_SLIP_PX = 56, 30, 44
+"""How far the card can slide behind the face and behind the hair, and the scalp under the hair."""
 
 F32 = NDArray[np.float32]
 
@@ -66,7 +71,10 @@ def pack(layers: Path, target: Path, title: str) -> None:
     target.mkdir(parents=True, exist_ok=True)
     source = dict(np.load(layers / "head.npz"))
     alpha = {name: _read(layers / file)[..., 3] for name, file in TEXTURE_FILES.items()}
-    mesh = _trimmed(_with_card_grid(_mesh(source), alpha[folder.HAIR_BACK], source), alpha)
+    camera, lens = _camera(source)
+    mesh = _under_the_jaw(_mesh(source), camera, lens)
+    mesh = _card_grid(mesh, alpha[folder.HAIR_BACK], camera, lens)
+    mesh = _trimmed(mesh, alpha, source)
     for name, file in TEXTURE_FILES.items():
         (target / name).write_bytes((layers / file).read_bytes())
     (target / folder.TENSORS).write_bytes(safetensors.numpy.save(_tensors(mesh, source)))
@@ -114,62 +122,90 @@ def _mesh(source: dict[str, NDArray[np.generic]]) -> Mesh:
     )
 
 
-def _with_card_grid(mesh: Mesh, alpha: NDArray[np.uint8], source: dict[str, NDArray[np.generic]]) -> Mesh:
+def _card_grid(mesh: Mesh, alpha: NDArray[np.uint8], camera: F32, lens: F32) -> Mesh:
     """`mesh` with the card behind the head as a grid that covers only where its layer has hair."""
     old = np.unique(mesh.triangles[mesh.parts == BACK_PART])
-    camera, lens = _camera(source)
-    depth = float(_project(mesh.vertices[old], camera, lens)[:, 2].mean())
     grid = np.arange(0, alpha.shape[0] + 1, CARD_STEP)
-    index = np.arange(len(grid) ** 2).reshape(len(grid), len(grid))
+    index = np.arange(len(grid) ** 2).reshape(len(grid), len(grid)) + len(mesh.vertices)
     cells = [
         (index[r, c], index[r + 1, c], index[r + 1, c + 1], index[r, c + 1])
         for r in range(len(grid) - 1)
         for c in range(len(grid) - 1)
-        if alpha[max(0, grid[r] - 1) : grid[r + 1] + 1, max(0, grid[c] - 1) : grid[c + 1] + 1].any()
+        if alpha[max(0, grid[r] - 1) : grid[r + 1] + 1, max(0, grid[c] - 1) : grid[c + 1] + 1].max(initial=0) > 3
     ]
     quads = np.array(cells).reshape(-1, 4)
+    halves = np.concatenate([quads[:, (0, 1, 2)], quads[:, (0, 2, 3)]])
     x, y = np.meshgrid(grid, grid)
     uv = np.stack([x, y], -1).reshape(-1, 2).astype(np.float32)
-    ahead = np.stack([(uv[:, 0] - lens[1]) / lens[0], -(uv[:, 1] - lens[2]) / lens[0]], 1)
+    depth = float(_project(mesh.vertices[old], camera, lens)[:, 2].mean())
+    ahead = (uv - lens[1:3]) / lens[0] * (1, -1)
     points = camera[0] + depth * (camera[3] + ahead[:, :1] * camera[1] + ahead[:, 1:] * camera[2])
-    rows = mesh.uv[old, 1]
-    order = np.argsort(rows)
-    weight = np.interp(uv[:, 1], rows[order], mesh.head_weight[old][order].astype(np.float64))
-    first = len(mesh.vertices)
+    order = np.argsort(mesh.vertices[old, 1])
+    weight = np.interp(points[:, 1], mesh.vertices[old[order], 1], mesh.head_weight[old[order]].astype(np.float64))
     keep = mesh.parts != BACK_PART
-    halves = np.concatenate([quads[:, (0, 1, 2)], quads[:, (0, 2, 3)]]) + first
-    extra = len(uv)
     return Mesh(
         vertices=np.concatenate([mesh.vertices, points.astype(np.float32)]),
-        triangles=np.concatenate([halves, mesh.triangles[keep]]),
-        parts=np.concatenate([np.full(len(halves), BACK_PART, np.uint8), mesh.parts[keep]]),
+        triangles=np.concatenate([mesh.triangles[keep], halves]),
+        parts=np.concatenate([mesh.parts[keep], np.full(len(halves), BACK_PART, np.uint8)]),
         uv=np.concatenate([mesh.uv, uv]),
         uv_closed=np.concatenate([mesh.uv_closed, uv]),
-        inside=np.concatenate([mesh.inside, np.zeros(extra, np.bool_)]),
+        inside=np.concatenate([mesh.inside, np.zeros(len(uv), np.bool_)]),
         head_weight=np.concatenate([mesh.head_weight, np.round(weight).astype(np.uint8)]),
-        shapes=np.concatenate([mesh.shapes, np.zeros((len(UNITS), extra, 3), np.int16)], 1),
+        shapes=np.concatenate([mesh.shapes, np.zeros((len(UNITS), len(uv), 3), np.int16)], 1),
     )
 
 
-def _trimmed(mesh: Mesh, alpha: dict[str, NDArray[np.uint8]]) -> Mesh:
+def _under_the_jaw(mesh: Mesh, camera: F32, lens: F32) -> Mesh:
+    """`mesh` with the neck behind the chin textured from the neck just below, not from the chin in front of it."""
+    body = np.ascontiguousarray(mesh.triangles[mesh.parts == 0].astype(np.int32))
+    screen = _project(mesh.vertices, camera, lens)
+    front = _depths(screen, body, int(lens[3]))
+    used = np.unique(body)
+    x = np.clip(screen[used, 0].astype(int), 0, front.shape[1] - 1)
+    uv = mesh.uv.copy()
+    for vertex, column in zip(used, x, strict=True):
+        row, depth = int(screen[vertex, 1]), float(screen[vertex, 2])
+        if not 0 < row < front.shape[0] - NECK_SEARCH_PX or depth < front[row, column] + NECK_BEHIND:
+            continue
+        below = np.flatnonzero(np.abs(front[row : row + NECK_SEARCH_PX, column] - depth) < NECK_BEHIND)
+        if len(below):
+            uv[vertex, 1] = row + below[0] + NECK_MARGIN_PX
+    return replace(mesh, uv=uv, uv_closed=np.where(uv != mesh.uv, uv, mesh.uv_closed))
+
+
+def _depths(screen: F32, triangles: NDArray[np.int32], side: int) -> F32:
+    """The z-buffer (side, side) of a mesh at rest, in model units along the view."""
+    depth = np.full(side * side, raster.FAR, np.float32)
+    out = np.zeros(side * side, np.uint32)
+    count = len(screen)
+    solid = np.full(5 * 4, 0xFFFFFFFF, np.uint32)
+    none = np.zeros((2, 2), np.float32)
+    kinds = np.zeros(len(triangles), np.uint8)
+    uv = np.full((count, 2), 0.5, np.float32)
+    tone, bias = np.zeros((count, 3), np.float32), np.zeros(6, np.float32)
+    raster.draw(screen, triangles, kinds, kinds, uv, uv, solid, 2, none[0], none, tone, bias, out, depth, side)
+    return depth.reshape(side, side)
+
+
+def _trimmed(mesh: Mesh, alpha: dict[str, NDArray[np.uint8]], source: dict[str, NDArray[np.generic]]) -> Mesh:
     """`mesh` without what never shows: triangles with no alpha, always covered, or with nothing that moves them."""
     hair = alpha[folder.HAIR]
     layer = {
         0: np.where(_covered(hair, SCALP_SLIP_PX), 0, alpha[folder.HEAD]),
         HAIR_PART: hair,
         BACK_PART: np.where(
-            _covered(hair, CARD_SLIP_PX) | _covered(alpha[folder.HEAD], CARD_SLIP_PX), 0, alpha[folder.HAIR_BACK]
+            _covered(hair, HAIR_SLIP_PX) | _covered(alpha[folder.HEAD], FACE_SLIP_PX), 0, alpha[folder.HAIR_BACK]
         ),
     }
     moving = (mesh.head_weight > 0) | mesh.shapes.any((0, 2))
     corner = mesh.uv[mesh.triangles]
     low = np.floor(corner.min(1)).astype(int) - 1
     high = np.ceil(corner.max(1)).astype(int) + 2
-    keep = np.ones(len(mesh.triangles), np.bool_)
+    keep = ~_always_behind(mesh, source)
     for k, part in enumerate(mesh.parts):
         if part in (0, HAIR_PART, BACK_PART) and not mesh.inside[mesh.triangles[k]].any():
             seen = layer[int(part)][max(0, low[k, 1]) : max(0, high[k, 1]), max(0, low[k, 0]) : max(0, high[k, 0])]
-            keep[k] = bool((seen > 3).any()) and bool(moving[mesh.triangles[k]].any())
+            keep[k] &= bool((seen > 3).any()) and bool(moving[mesh.triangles[k]].any())
     used = np.unique(mesh.triangles[keep])
     place = np.full(len(mesh.vertices), -1)
     place[used] = np.arange(len(used))
@@ -252,20 +288,30 @@ def _view(size: tuple[int, int], mesh: Mesh, source: dict[str, NDArray[np.generi
     }
 
 
+def _always_behind(mesh: Mesh, source: dict[str, NDArray[np.generic]]) -> NDArray[np.bool_]:
+    """The triangles (T,) of the still parts of the head that face away however it turns."""
+    still = (np.abs(mesh.shapes).max((0, 2)) < 40)[mesh.triangles].all(1) & (mesh.parts == 0)
+    for place in _swung(mesh, mesh.vertices, source):
+        a, b, c = (place[mesh.triangles[:, k]] for k in range(3))
+        area = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (c[:, 0] - a[:, 0]) * (b[:, 1] - a[:, 1])
+        still &= area > 0
+    return still
+
+
 def _reach(mesh: Mesh, source: dict[str, NDArray[np.generic]]) -> tuple[F32, F32]:
     """Corners in master pixels of all that the head can cover when it swings and the jaw drops."""
-    camera, lens = _camera(source)
     jaw = mesh.vertices + mesh.shapes[UNITS.index("jawOpen")] / np.float32(2000)
-    corners: list[F32] = []
-    for rest in (mesh.vertices, jaw):
-        for signs in np.ndindex(3, 3, 3):
-            angles = np.radians(np.array(SWING_DEG) * (np.array(signs) - 1))
-            turned = _turned(
-                rest, mesh.head_weight / np.float32(255), angles, source["pivot"].astype(np.float32)
-            )
-            place = _project(turned, camera, lens)[:, :2]
-            corners += (place.min(0), place.max(0))
-    return np.min(corners, 0), np.max(corners, 0)
+    places = [*_swung(mesh, mesh.vertices, source), *_swung(mesh, jaw, source)]
+    return np.min([place.min(0) for place in places], 0), np.max([place.max(0) for place in places], 0)
+
+
+def _swung(mesh: Mesh, points: F32, source: dict[str, NDArray[np.generic]]) -> Iterator[F32]:
+    """`points` in master pixels, for the head turned to each corner and side of its range."""
+    camera, lens = _camera(source)
+    weight, pivot = mesh.head_weight / np.float32(255), source["pivot"].astype(np.float32)
+    for signs in np.ndindex(3, 3, 3):
+        angles = np.radians(np.array(SWING_DEG) * (np.array(signs) - 1))
+        yield _project(_turned(points, weight, angles, pivot), camera, lens)[:, :2]
 
 
 def _turned(points: F32, weight: F32, angles: NDArray[np.float64], pivot: F32) -> F32:

@@ -33,54 +33,20 @@ class Shape:
 
 
 SHAPES: Final[dict[str, Shape]] = {
-    "aa": Shape(
-        {"jawOpen": 0.40, "mouthLowerDown": 0.22, "mouthUpperUp": 0.22, "mouthStretch": 0.06}, 1.0, 4.5, 4.5
-    ),
-    "eh": Shape(
-        {"jawOpen": 0.24, "mouthLowerDown": 0.28, "mouthUpperUp": 0.24, "mouthStretch": 0.18}, 0.9, 4.2, 4.2
-    ),
-    "ih": Shape(
-        {
-            "jawOpen": 0.10,
-            "mouthLowerDown": 0.32,
-            "mouthUpperUp": 0.26,
-            "mouthStretch": 0.26,
-            "mouthSmile": 0.16,
-        },
-        0.9,
-        4.2,
-        4.2,
-    ),
-    "oh": Shape(
-        {"jawOpen": 0.27, "mouthFunnel": 0.45, "mouthPucker": 0.22, "mouthLowerDown": 0.08}, 1.2, 5.5, 4.5
-    ),
-    "ou": Shape({"jawOpen": 0.10, "mouthPucker": 0.72, "mouthFunnel": 0.24}, 1.3, 6.0, 4.5),
-    "pp": Shape({"mouthPress": 0.30, "mouthRollLower": 0.22, "mouthRollUpper": 0.16}, 2.4, 3.0, 2.4),
-    "ss": Shape(
-        {"jawOpen": 0.03, "mouthLowerDown": 0.36, "mouthUpperUp": 0.22, "mouthStretch": 0.24}, 1.1, 3.2, 3.0
-    ),
-    "th": Shape(
-        {"jawOpen": 0.11, "mouthLowerDown": 0.30, "mouthUpperUp": 0.16, "tongueOut": 0.20}, 1.1, 3.2, 3.0
-    ),
-    "dd": Shape(
-        {"jawOpen": 0.09, "mouthLowerDown": 0.26, "mouthUpperUp": 0.14, "mouthStretch": 0.06}, 0.7, 3.0, 3.0
-    ),
-    "ff": Shape(
-        {"jawOpen": 0.02, "mouthRollLower": 0.46, "mouthUpperUp": 0.24, "mouthShrugLower": 0.15},
-        2.2,
-        3.0,
-        2.4,
-    ),
-    "kk": Shape({"jawOpen": 0.13, "mouthLowerDown": 0.20, "mouthUpperUp": 0.12}, 0.5, 3.0, 3.0),
-    "nn": Shape(
-        {"jawOpen": 0.09, "mouthLowerDown": 0.22, "mouthUpperUp": 0.12, "mouthStretch": 0.06}, 0.6, 3.0, 3.0
-    ),
-    "rr": Shape(
-        {"jawOpen": 0.11, "mouthPucker": 0.34, "mouthFunnel": 0.24, "mouthLowerDown": 0.08}, 0.9, 4.8, 4.0
-    ),
-    "ch": Shape(
-        {"jawOpen": 0.06, "mouthFunnel": 0.50, "mouthPucker": 0.18, "mouthLowerDown": 0.16}, 1.2, 4.0, 3.2
-    ),
+    "aa": Shape({"jawOpen": 0.40, "mouthLowerDown": 0.20, "mouthUpperUp": 0.16, "mouthStretch": 0.05}, 1.0, 4.5, 4.5),
+    "eh": Shape({"jawOpen": 0.25, "mouthLowerDown": 0.24, "mouthUpperUp": 0.15, "mouthStretch": 0.16}, 0.9, 4.2, 4.2),
+    "ih": Shape({"jawOpen": 0.11, "mouthLowerDown": 0.26, "mouthUpperUp": 0.14, "mouthStretch": 0.30}, 0.9, 4.2, 4.2),
+    "oh": Shape({"jawOpen": 0.26, "mouthFunnel": 0.40, "mouthPucker": 0.26, "mouthLowerDown": 0.06}, 1.2, 5.5, 4.5),
+    "ou": Shape({"jawOpen": 0.09, "mouthPucker": 0.74, "mouthFunnel": 0.22}, 1.3, 6.0, 4.5),
+    "pp": Shape({"mouthPress": 0.34, "mouthRollLower": 0.24, "mouthRollUpper": 0.18}, 2.4, 3.0, 2.4),
+    "ss": Shape({"jawOpen": 0.02, "mouthLowerDown": 0.32, "mouthUpperUp": 0.14, "mouthStretch": 0.24}, 1.1, 3.2, 3.0),
+    "th": Shape({"jawOpen": 0.13, "mouthLowerDown": 0.22, "mouthUpperUp": 0.08, "tongueOut": 0.35}, 1.1, 3.2, 3.0),
+    "dd": Shape({"jawOpen": 0.10, "mouthLowerDown": 0.20, "mouthUpperUp": 0.07, "mouthStretch": 0.06}, 0.7, 3.0, 3.0),
+    "ff": Shape({"jawOpen": 0.03, "mouthRollLower": 0.50, "mouthUpperUp": 0.16, "mouthShrugLower": 0.12}, 2.2, 3.0, 2.4),
+    "kk": Shape({"jawOpen": 0.16, "mouthLowerDown": 0.14, "mouthUpperUp": 0.06}, 0.5, 3.0, 3.0),
+    "nn": Shape({"jawOpen": 0.11, "mouthLowerDown": 0.16, "mouthUpperUp": 0.06, "mouthStretch": 0.08}, 0.6, 3.0, 3.0),
+    "rr": Shape({"jawOpen": 0.11, "mouthPucker": 0.34, "mouthFunnel": 0.22, "mouthLowerDown": 0.06}, 0.9, 4.8, 4.0),
+    "ch": Shape({"jawOpen": 0.05, "mouthFunnel": 0.46, "mouthPucker": 0.20, "mouthLowerDown": 0.14}, 1.2, 4.0, 3.2),
     "sil": Shape({}, 0.7, 4.5, 5.0),
 }
 TARGETS: Final[F32] = np.stack([unit_vector(SHAPES[name].units) for name in VISEMES])
