@@ -59,10 +59,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Avatar:
     """A registered appearance, checked and read.
 
-    `tensors` of a rig: vertices (V, 3), uv (V, 2), uv_closed (V, 2), triangles (T, 3), parts (T,), inside (V,),
-    head_weight (V,), shape_start (53,), shape_vertex (N,), shape_delta (N, 3) in 1/2000 of a model unit,
-    camera (4, 3) position, right, up, forward, lens (4,) focal length, principal point and master size in
-    pixels, pivot (3,), mouth (3,), eyes (2, 3).
+    `tensors` of a rig: vertices (V, 3), uv (V, 2), uv_closed (V, 2), triangles (T, 3), parts (T,), inside
+    (V,), head_weight (V,), shape_start (53,), shape_vertex (N,), shape_delta (N, 3) in 1/2000 of a model
+    unit, camera (4, 3) position, right, up, forward, lens (4,) focal length, principal point and master size
+    in pixels, pivot (3,), mouth (3,), eyes (2, 3).
     """
 
     folder: Path
@@ -144,7 +144,8 @@ def presenters() -> tuple[str, ...]:
 
 
 def find_avatar(name: str, extra_dirs: Sequence[Path] = ()) -> Avatar:
-    """The avatar called `name` in `extra_dirs` or among the presenters; `name` never becomes part of a path."""
+    """The avatar called `name` in `extra_dirs` or among the presenters; `name` never becomes part of a
+    path."""
     known: dict[str, Path] = {}
     for parent in (PRESENTERS, *reversed(extra_dirs)):
         known |= _folders(parent)

@@ -2,7 +2,8 @@
 
     python scripts/pack_presenter.py LAYERS AVATAR --title "Ruby"
 
-LAYERS holds head.npz, neutral.png, plate_clean.png, portrait_plate_clean.webp and tex_*.webp, all drawn by one camera.
+LAYERS holds head.npz, neutral.png, plate_clean.png, portrait_plate_clean.webp and tex_*.webp, all drawn by
+one camera.
 """
 
 import argparse
@@ -16,7 +17,6 @@ import cv2
 import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
-
 from visavis.render import avatar as folder
 from visavis.render.rig import raster
 from visavis.render.rig.units import UNITS
@@ -33,7 +33,8 @@ HAIR_PART, BACK_PART = 6, 7
 CARD_STEP = 16
 """Grid of the card behind the head, in master pixels."""
 NECK_SEARCH_PX, NECK_MARGIN_PX, NECK_BEHIND = 170, 3, 0.12
-"""How far below the jaw its neck is looked for, how far below its edge it is sampled, and how far behind it lies."""
+"""How far below the jaw its neck is looked for, how far below its edge it is sampled, and how far behind it
+lies."""
 FEATHER = 14
 SWING_DEG = (14.0, 12.0, 13.0)
 """Yaw, pitch and roll that the crop must hold."""
@@ -131,7 +132,8 @@ def _card_grid(mesh: Mesh, alpha: NDArray[np.uint8], camera: F32, lens: F32) -> 
         (index[r, c], index[r + 1, c], index[r + 1, c + 1], index[r, c + 1])
         for r in range(len(grid) - 1)
         for c in range(len(grid) - 1)
-        if alpha[max(0, grid[r] - 1) : grid[r + 1] + 1, max(0, grid[c] - 1) : grid[c + 1] + 1].max(initial=0) > 3
+        if alpha[max(0, grid[r] - 1) : grid[r + 1] + 1, max(0, grid[c] - 1) : grid[c + 1] + 1].max(initial=0)
+        > 3
     ]
     quads = np.array(cells).reshape(-1, 4)
     halves = np.concatenate([quads[:, (0, 1, 2)], quads[:, (0, 2, 3)]])
@@ -141,7 +143,9 @@ def _card_grid(mesh: Mesh, alpha: NDArray[np.uint8], camera: F32, lens: F32) -> 
     ahead = (uv - lens[1:3]) / lens[0] * (1, -1)
     points = camera[0] + depth * (camera[3] + ahead[:, :1] * camera[1] + ahead[:, 1:] * camera[2])
     order = np.argsort(mesh.vertices[old, 1])
-    weight = np.interp(points[:, 1], mesh.vertices[old[order], 1], mesh.head_weight[old[order]].astype(np.float64))
+    weight = np.interp(
+        points[:, 1], mesh.vertices[old[order], 1], mesh.head_weight[old[order]].astype(np.float64)
+    )
     keep = mesh.parts != BACK_PART
     return Mesh(
         vertices=np.concatenate([mesh.vertices, points.astype(np.float32)]),
@@ -156,7 +160,8 @@ def _card_grid(mesh: Mesh, alpha: NDArray[np.uint8], camera: F32, lens: F32) -> 
 
 
 def _under_the_jaw(mesh: Mesh, camera: F32, lens: F32) -> Mesh:
-    """`mesh` with the neck behind the chin textured from the neck just below, not from the chin in front of it."""
+    """`mesh` with the neck behind the chin textured from the neck just below, not from the chin in front of
+    it."""
     body = np.ascontiguousarray(mesh.triangles[mesh.parts == 0].astype(np.int32))
     screen = _project(mesh.vertices, camera, lens)
     front = _depths(screen, body, int(lens[3]))
@@ -183,18 +188,23 @@ def _depths(screen: F32, triangles: NDArray[np.int32], side: int) -> F32:
     kinds = np.zeros(len(triangles), np.uint8)
     uv = np.full((count, 2), 0.5, np.float32)
     tone, bias = np.zeros((count, 3), np.float32), np.zeros(6, np.float32)
-    raster.draw(screen, triangles, kinds, kinds, uv, uv, solid, 2, none[0], none, tone, bias, out, depth, side)
+    raster.draw(
+        screen, triangles, kinds, kinds, uv, uv, solid, 2, none[0], none, tone, bias, out, depth, side
+    )
     return depth.reshape(side, side)
 
 
 def _trimmed(mesh: Mesh, alpha: dict[str, NDArray[np.uint8]], source: dict[str, NDArray[np.generic]]) -> Mesh:
-    """`mesh` without what never shows: triangles with no alpha, always covered, or with nothing that moves them."""
+    """`mesh` without what never shows: triangles with no alpha, always covered, or with nothing that moves
+    them."""
     hair = alpha[folder.HAIR]
     layer = {
         0: np.where(_covered(hair, SCALP_SLIP_PX), 0, alpha[folder.HEAD]),
         HAIR_PART: hair,
         BACK_PART: np.where(
-            _covered(hair, HAIR_SLIP_PX) | _covered(alpha[folder.HEAD], FACE_SLIP_PX), 0, alpha[folder.HAIR_BACK]
+            _covered(hair, HAIR_SLIP_PX) | _covered(alpha[folder.HEAD], FACE_SLIP_PX),
+            0,
+            alpha[folder.HAIR_BACK],
         ),
     }
     moving = (mesh.head_weight > 0) | mesh.shapes.any((0, 2))
@@ -204,7 +214,9 @@ def _trimmed(mesh: Mesh, alpha: dict[str, NDArray[np.uint8]], source: dict[str, 
     keep = ~_always_behind(mesh, source)
     for k, part in enumerate(mesh.parts):
         if part in (0, HAIR_PART, BACK_PART) and not mesh.inside[mesh.triangles[k]].any():
-            seen = layer[int(part)][max(0, low[k, 1]) : max(0, high[k, 1]), max(0, low[k, 0]) : max(0, high[k, 0])]
+            seen = layer[int(part)][
+                max(0, low[k, 1]) : max(0, high[k, 1]), max(0, low[k, 0]) : max(0, high[k, 0])
+            ]
             keep[k] &= bool((seen > 3).any()) and bool(moving[mesh.triangles[k]].any())
     used = np.unique(mesh.triangles[keep])
     place = np.full(len(mesh.vertices), -1)

@@ -10,14 +10,16 @@ def hermite(t: float) -> float:
 
 
 def edge(index: int, *, start: int, frames: int) -> float:
-    """How far an edge over `frames` frames has come at frame `index`: 0 at `start`, 1 from `start + frames` on."""
+    """How far an edge over `frames` frames has come at frame `index`: 0 at `start`, 1 from `start + frames`
+    on."""
     if frames < 1:
         return 0.0 if index < start else 1.0
     return hermite((index - start) / frames)
 
 
 def edge_frames(change: float, limit: float, *, least: int) -> int:
-    """Frames that a Hermite edge of size `change` needs so that its acceleration stays within `limit` a frame².
+    """Frames that a Hermite edge of size `change` needs so that its acceleration stays within `limit` a
+    frame².
 
     Never fewer than `least`. The steepest second derivative of the edge is 6 * change / frames².
     """

@@ -1,7 +1,7 @@
 """What a face does on its own: blinks, head drift, breathing, gaze and brows, from one seed a session.
 
-Every value is a pure function of the seed and the absolute frame index, so any frame can be asked for again and no
-state has to be kept or restored. Random numbers belong to places on a lattice; nothing ever repeats.
+Every value is a pure function of the seed and the absolute frame index, so any frame can be asked for again
+and no state has to be kept or restored. Random numbers belong to places on a lattice; nothing ever repeats.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,8 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class BlinkRate:
-    """From frame `start`, where `phase` blink intervals have gone by, there are `per_minute` blinks a minute."""
+    """From frame `start`, where `phase` blink intervals have gone by, there are `per_minute` blinks a
+    minute."""
 
     start: int
     phase: float
@@ -112,7 +113,8 @@ class LifeProcess:
         return before + (here - before) * share
 
     def _noise(self, index: int, channel: str, period: float) -> float:
-        """Band-limited noise of unit spread whose lattice has one point each `period` frames: a cubic B-spline."""
+        """Band-limited noise of unit spread whose lattice has one point each `period` frames: a cubic
+        B-spline."""
         place = index / period
         cell = int(place // 1)
         t = place - cell

@@ -49,7 +49,8 @@ class RigEngine:
         self._lock = threading.Lock()
 
     def warm(self, avatars: Sequence[Avatar] = ()) -> None:
-        """Touch everything that a first frame would: the net, the drawing loops and the faces of `avatars`."""
+        """Touch everything that a first frame would: the net, the drawing loops and the faces of
+        `avatars`."""
         self._stage.warm()
         for avatar in avatars:
             for size in avatar.sizes:
@@ -57,7 +58,8 @@ class RigEngine:
                 face.draw(Performer(self._stage, seed=0, index=0).at_rest(), face.canvas())
 
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
-        """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width, height)."""
+        """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width,
+        height)."""
         face = self._face(avatar, size)
         x, y, _, _ = face.view.crop
         matrix = np.array([[1, 0, x], [0, 1, y]], np.float32)
@@ -77,7 +79,8 @@ class RigEngine:
         self._slots[slot].performer.control(controls)
 
     def interrupt(self, slot: int, sent: int) -> None:
-        """Forget everything after frame `sent`. The next tick heard is `sent + 1`, and the face eases to rest."""
+        """Forget everything after frame `sent`. The next tick heard is `sent + 1`, and the face eases to
+        rest."""
         self._slots[slot].performer.interrupt(sent)
 
     def close(self, slot: int) -> None:
@@ -87,14 +90,14 @@ class RigEngine:
     def _hear(self, due: Due) -> Crop | None:
         slot = self._slots[due.slot]
         if due.audio.index != slot.performer.next_tick:
+            wanted = slot.performer.next_tick
             raise UsageError(
-                f"slot {due.slot} expects tick {slot.performer.next_tick}, not {due.audio.index}: feed ticks in order"
+                f"slot {due.slot} expects tick {wanted}, not {due.audio.index}: feed ticks in order"
             )
         motion = slot.performer.hear(due.audio)
         if not due.draw:
             return None
-        pixels = slot.face.draw(motion, slot.canvas)
-        return Crop(due.audio.index - DELAY_TICKS, pixels, slot.matrix)
+        return Crop(due.audio.index - DELAY_TICKS, slot.face.draw(motion, slot.canvas), slot.matrix)
 
     def _face(self, avatar: Avatar, size: tuple[int, int]) -> Face:
         key = (str(avatar.folder), repr(sorted(avatar.manifest.files.items())), size)

@@ -32,7 +32,8 @@ _HEAD_ACCELERATION = 0.30
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What the controls ask for: `units` (52,), `head` (3,) degrees, `gaze` (2,), `intensity` of the mouth."""
+    """What the controls ask for: `units` (52,), `head` (3,) degrees, `gaze` (2,), `intensity` of the
+    mouth."""
 
     units: F32
     head: F32
@@ -53,11 +54,11 @@ class Fade:
         share = edge(frame, start=self.start, frames=self.frames)
         if share >= 1:
             return self.after
-        old, new, mix = self.before, self.after, np.float32(share)
+        old, new = self.before, self.after
         return Aim(
-            old.units + mix * (new.units - old.units),
-            old.head + mix * (new.head - old.head),
-            old.gaze + mix * (new.gaze - old.gaze),
+            _between(old.units, new.units, share),
+            _between(old.head, new.head, share),
+            _between(old.gaze, new.gaze, share),
             old.intensity + share * (new.intensity - old.intensity),
         )
 
@@ -75,6 +76,10 @@ def aim(controls: Controls) -> Aim:
         np.array([controls.gaze_x, controls.gaze_y], np.float32),
         controls.intensity,
     )
+
+
+def _between(old: F32, new: F32, share: float) -> F32:
+    return (old + np.float32(share) * (new - old)).astype(np.float32)
 
 
 def settled(controls: Controls) -> Fade:

@@ -12,8 +12,8 @@ from . import posing, raster
 from .interior import Interior
 from .layers import Layers, load_layers
 from .mesh import Batch, Mesh, load_mesh
-from .motion import Motion
-from .units import BLINK_LEFT, BLINK_RIGHT, UNIT_COUNT
+from .motion import Motion, still
+from .units import BLINK_LEFT, BLINK_RIGHT
 
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
@@ -34,8 +34,8 @@ _PATCH_PIXELS = 300 * 240
 class Canvas:
     """A slot's own buffers.
 
-    `pixels` (H, W, 3) uint8 RGB is the result; `packed` (H, W) and `fine` (P,) uint32 with their z-buffers `depth`
-    and `fine_depth`; `world`, `screen`, `near`, `normal`, `tone` (V, 3) float32.
+    `pixels` (H, W, 3) uint8 RGB is the result; `packed` (H, W) and `fine` (P,) uint32 with their z-buffers
+    `depth` and `fine_depth`; `world`, `screen`, `near`, `normal`, `tone` (V, 3) float32.
     """
 
     pixels: U8
@@ -86,14 +86,27 @@ class Face:
         self._interior.light(canvas.world, canvas.screen, canvas.normal, canvas.tone)
         shift = np.array([-motion.gaze[0], motion.gaze[1]], np.float32) * self._gaze_px
         lids = [hermite(float(motion.units[each]) / _LIDS_SWAP) for each in (BLINK_LEFT, BLINK_RIGHT)]
-        looks = _Looks(layers.atlas, layers.atlas_width, np.array(lids, np.float32), np.stack([shift, shift]))
+        looks = _Looks(
+            layers.atlas, layers.atlas_width, np.array(lids, np.float32), np.array([shift, shift], np.float32)
+        )
         canvas.packed[...] = layers.plate
         canvas.depth[...] = raster.FAR
         height, width = canvas.depth.shape
-        _draw(mesh, mesh.whole, looks, canvas.screen, canvas.tone, canvas.packed.reshape(-1), canvas.depth.reshape(-1), width)
+        _draw(
+            mesh,
+            mesh.whole,
+            looks,
+            canvas.screen,
+            canvas.tone,
+            canvas.packed.reshape(-1),
+            canvas.depth.reshape(-1),
+            width,
+        )
         for patch in mesh.patches:
             _draw_fine(mesh, patch.batch, canvas.screen[patch.rim], looks, canvas)
-        cv2.cvtColor(canvas.packed.view(np.uint8).reshape(height, width, 4), cv2.COLOR_RGBA2RGB, canvas.pixels)
+        cv2.cvtColor(
+            canvas.packed.view(np.uint8).reshape(height, width, 4), cv2.COLOR_RGBA2RGB, canvas.pixels
+        )
         return canvas.pixels
 
 
@@ -156,7 +169,8 @@ def _draw(
 
 
 def _draw_fine(mesh: Mesh, batch: Batch, rim: F32, looks: _Looks, canvas: Canvas) -> None:
-    """Draw `batch` at double resolution around its posed `rim` (R, 3) and lay it, smoothed, over the picture."""
+    """Draw `batch` at double resolution around its posed `rim` (R, 3) and lay it, smoothed, over the
+    picture."""
     high, wide = canvas.depth.shape
     left, top = np.clip(np.floor(rim[:, :2].min(0)).astype(int) - 2, 0, (wide - 1, high - 1))
     right, bottom = np.clip(np.ceil(rim[:, :2].max(0)).astype(int) + 2, 1, (wide, high))
@@ -166,7 +180,9 @@ def _draw_fine(mesh: Mesh, batch: Batch, rim: F32, looks: _Looks, canvas: Canvas
     fine, depth = canvas.fine[:size], canvas.fine_depth[:size]
     fine[...] = 0
     depth[...] = raster.FAR
-    np.multiply(canvas.screen - np.array([left, top, 0], np.float32), np.array([2, 2, 1], np.float32), canvas.near)
+    np.multiply(
+        canvas.screen - np.array([left, top, 0], np.float32), np.array([2, 2, 1], np.float32), canvas.near
+    )
     _draw(mesh, batch, looks, canvas.near, canvas.tone, fine, depth, 2 * width)
     raster.lay(fine, 2 * width, canvas.packed.reshape(-1), wide, int(left), int(top))
 
@@ -174,7 +190,11 @@ def _draw_fine(mesh: Mesh, batch: Batch, rim: F32, looks: _Looks, canvas: Canvas
 def _eye_area(mesh: Mesh, view: View) -> NDArray[np.bool_]:
     """The crop's pixels (H, W) where an eyeball is seen at rest: drawn with white eyes in a black head."""
     canvas = _canvas(view, mesh)
-    _pose(mesh, Motion(np.zeros(UNIT_COUNT, np.float32), np.zeros(3, np.float32), np.zeros(2, np.float32)), canvas)
+    _pose(
+        mesh,
+        still(),
+        canvas,
+    )
     height, width = canvas.depth.shape
     pages = np.full((len(raster.PAGES), height + 1, width + 1), 0xFF000000, np.uint32)
     pages[raster.PAGES.index("eyes")] = 0xFFFFFFFF

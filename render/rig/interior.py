@@ -1,4 +1,5 @@
-"""Light inside the mouth: teeth, tongue and cavity, darker with depth, to the corners and behind nearly shut lips."""
+"""Light inside the mouth: teeth, tongue and cavity, darker with depth, to the corners and behind nearly shut
+lips."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -18,8 +19,8 @@ _OPEN_GAP = 0.035
 
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """`color` RGB; `ambient` and `facing` light; `reach` is the depth in model units over which it fades to `least`;
-    `corner` is how much darker it is at the mouth's corners."""
+    """`color` RGB; `ambient` and `facing` light; `reach` is the depth in model units over which it fades to
+    `least`; `corner` is how much darker it is at the mouth's corners."""
 
     color: tuple[float, float, float]
     ambient: float
@@ -59,7 +60,9 @@ class Interior:
         deep = np.clip(1.08 - (screen[self._vertex, 2] - self._mouth_depth) / self._reach, self._least, 1)
         lit = (self._ambient + self._facing * np.abs(normal[self._vertex, 2])) * deep * self._aside
         seen = (parted * self._aside)[:, None]
-        tone[self._vertex] = self._color * lit[:, None] * seen + _SEAM * (1 - seen) * (0.45 + 0.55 * (1 - parted))
+        tone[self._vertex] = self._color * lit[:, None] * seen + _SEAM * (1 - seen) * (
+            0.45 + 0.55 * (1 - parted)
+        )
 
     def gap(self, world: F32) -> float:
         """How far the lips stand apart in the middle, in model units."""

@@ -13,6 +13,7 @@ U8 = NDArray[np.uint8]
 U32 = NDArray[np.uint32]
 
 _FEATHER_PX = 12
+_GROWN_PX = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,14 @@ def load_layers(avatar: Avatar, view: View, eye_area: NDArray[np.bool_]) -> Laye
     """`eye_area` (H, W) marks the crop's pixels that show an eyeball at rest."""
     x, y, width, height = view.crop
     head = _texture(avatar, folder.HEAD, view)
-    closed, hair, back = (_texture(avatar, name, view) for name in (folder.HEAD_CLOSED, folder.HAIR, folder.HAIR_BACK))
+    closed, hair, back = (
+        _texture(avatar, name, view) for name in (folder.HEAD_CLOSED, folder.HAIR, folder.HAIR_BACK)
+    )
     pages = [_page(each) for each in (head, closed, _widened(head, eye_area), hair, back)]
     plate = avatar.plate((view.width, view.height))[y : y + height, x : x + width]
-    return Layers(np.concatenate(pages), width + 1, _packed(cv2.cvtColor(plate, cv2.COLOR_RGB2RGBA)), _mask(view))
+    return Layers(
+        np.concatenate(pages), width + 1, _packed(cv2.cvtColor(plate, cv2.COLOR_RGB2RGBA)), _mask(view)
+    )
 
 
 def _texture(avatar: Avatar, name: str, view: View) -> U8:
@@ -71,8 +76,10 @@ def _packed(rgba: NDArray[np.generic]) -> U32:
 
 def _widened(head: U8, eye_area: NDArray[np.bool_]) -> U8:
     """`head` with the eyeballs grown under the lids, so that a turned eye shows no lid on its ball."""
-    known = cv2.erode(eye_area.astype(np.uint8), np.ones((3, 3), np.uint8))
-    hole = cv2.dilate(eye_area.astype(np.uint8), np.ones((25, 25), np.uint8)) & ~known & 1
+    area = eye_area.astype(np.uint8)
+    known = np.asarray(cv2.erode(area, np.ones((3, 3), np.uint8))) > 0
+    around = np.asarray(cv2.dilate(area, np.ones((_GROWN_PX, _GROWN_PX), np.uint8))) > 0
+    hole = (around & ~known).astype(np.uint8)
     grown = head.copy()
     grown[..., :3] = cv2.inpaint(np.ascontiguousarray(head[..., :3]), hole, 3, cv2.INPAINT_TELEA)
     grown[hole > 0, 3] = 255

@@ -23,8 +23,8 @@ EDGE_TICKS = 3
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Target of one viseme: `units` by name, `strength` against its neighbours, and the rows over which it rises
-    before its sound and fades after it."""
+    """Target of one viseme: `units` by name, `strength` against its neighbours, and the rows over which it
+    rises before its sound and fades after it."""
 
     units: dict[str, float]
     strength: float
@@ -33,20 +33,45 @@ class Shape:
 
 
 SHAPES: Final[dict[str, Shape]] = {
-    "aa": Shape({"jawOpen": 0.40, "mouthLowerDown": 0.20, "mouthUpperUp": 0.16, "mouthStretch": 0.05}, 1.0, 4.5, 4.5),
-    "eh": Shape({"jawOpen": 0.25, "mouthLowerDown": 0.24, "mouthUpperUp": 0.15, "mouthStretch": 0.16}, 0.9, 4.2, 4.2),
-    "ih": Shape({"jawOpen": 0.11, "mouthLowerDown": 0.26, "mouthUpperUp": 0.14, "mouthStretch": 0.30}, 0.9, 4.2, 4.2),
-    "oh": Shape({"jawOpen": 0.26, "mouthFunnel": 0.40, "mouthPucker": 0.26, "mouthLowerDown": 0.06}, 1.2, 5.5, 4.5),
+    "aa": Shape(
+        {"jawOpen": 0.40, "mouthLowerDown": 0.20, "mouthUpperUp": 0.16, "mouthStretch": 0.05}, 1.0, 4.5, 4.5
+    ),
+    "eh": Shape(
+        {"jawOpen": 0.25, "mouthLowerDown": 0.24, "mouthUpperUp": 0.15, "mouthStretch": 0.16}, 0.9, 4.2, 4.2
+    ),
+    "ih": Shape(
+        {"jawOpen": 0.11, "mouthLowerDown": 0.26, "mouthUpperUp": 0.14, "mouthStretch": 0.30}, 0.9, 4.2, 4.2
+    ),
+    "oh": Shape(
+        {"jawOpen": 0.26, "mouthFunnel": 0.40, "mouthPucker": 0.26, "mouthLowerDown": 0.06}, 1.2, 5.5, 4.5
+    ),
     "ou": Shape({"jawOpen": 0.09, "mouthPucker": 0.74, "mouthFunnel": 0.22}, 1.3, 6.0, 4.5),
     "pp": Shape({"mouthPress": 0.34, "mouthRollLower": 0.24, "mouthRollUpper": 0.18}, 2.4, 3.0, 2.4),
-    "ss": Shape({"jawOpen": 0.02, "mouthLowerDown": 0.32, "mouthUpperUp": 0.14, "mouthStretch": 0.24}, 1.1, 3.2, 3.0),
-    "th": Shape({"jawOpen": 0.13, "mouthLowerDown": 0.22, "mouthUpperUp": 0.08, "tongueOut": 0.35}, 1.1, 3.2, 3.0),
-    "dd": Shape({"jawOpen": 0.10, "mouthLowerDown": 0.20, "mouthUpperUp": 0.07, "mouthStretch": 0.06}, 0.7, 3.0, 3.0),
-    "ff": Shape({"jawOpen": 0.03, "mouthRollLower": 0.50, "mouthUpperUp": 0.16, "mouthShrugLower": 0.12}, 2.2, 3.0, 2.4),
+    "ss": Shape(
+        {"jawOpen": 0.02, "mouthLowerDown": 0.32, "mouthUpperUp": 0.14, "mouthStretch": 0.24}, 1.1, 3.2, 3.0
+    ),
+    "th": Shape(
+        {"jawOpen": 0.13, "mouthLowerDown": 0.22, "mouthUpperUp": 0.08, "tongueOut": 0.35}, 1.1, 3.2, 3.0
+    ),
+    "dd": Shape(
+        {"jawOpen": 0.10, "mouthLowerDown": 0.20, "mouthUpperUp": 0.07, "mouthStretch": 0.06}, 0.7, 3.0, 3.0
+    ),
+    "ff": Shape(
+        {"jawOpen": 0.03, "mouthRollLower": 0.50, "mouthUpperUp": 0.16, "mouthShrugLower": 0.12},
+        2.2,
+        3.0,
+        2.4,
+    ),
     "kk": Shape({"jawOpen": 0.16, "mouthLowerDown": 0.14, "mouthUpperUp": 0.06}, 0.5, 3.0, 3.0),
-    "nn": Shape({"jawOpen": 0.11, "mouthLowerDown": 0.16, "mouthUpperUp": 0.06, "mouthStretch": 0.08}, 0.6, 3.0, 3.0),
-    "rr": Shape({"jawOpen": 0.11, "mouthPucker": 0.34, "mouthFunnel": 0.22, "mouthLowerDown": 0.06}, 0.9, 4.8, 4.0),
-    "ch": Shape({"jawOpen": 0.05, "mouthFunnel": 0.46, "mouthPucker": 0.20, "mouthLowerDown": 0.14}, 1.2, 4.0, 3.2),
+    "nn": Shape(
+        {"jawOpen": 0.11, "mouthLowerDown": 0.16, "mouthUpperUp": 0.06, "mouthStretch": 0.08}, 0.6, 3.0, 3.0
+    ),
+    "rr": Shape(
+        {"jawOpen": 0.11, "mouthPucker": 0.34, "mouthFunnel": 0.22, "mouthLowerDown": 0.06}, 0.9, 4.8, 4.0
+    ),
+    "ch": Shape(
+        {"jawOpen": 0.05, "mouthFunnel": 0.46, "mouthPucker": 0.20, "mouthLowerDown": 0.14}, 1.2, 4.0, 3.2
+    ),
     "sil": Shape({}, 0.7, 4.5, 5.0),
 }
 TARGETS: Final[F32] = np.stack([unit_vector(SHAPES[name].units) for name in VISEMES])
@@ -104,7 +129,8 @@ def loudness(loud: F32, reference: float) -> float:
 
 
 def awake(active: NDArray[np.bool_]) -> float:
-    """How far the mouth takes part in speech: `active` (2 * EDGE_TICKS + 1,) tells of the ticks around the frame."""
+    """How far the mouth takes part in speech: `active` (2 * EDGE_TICKS + 1,) tells of the ticks around the
+    frame."""
     distance = min((abs(k - EDGE_TICKS) for k in np.flatnonzero(active)), default=EDGE_TICKS)
     return hermite(1.0 - distance / EDGE_TICKS)
 

@@ -48,8 +48,9 @@ class Patch:
 class Mesh:
     """Everything that posing and drawing need, V vertices.
 
-    `inner` (I, 3) are the triangles of the mouth interior, `part` (V,) the part of each vertex, `lips` (2,) one
-    vertex of the upper and one of the lower lip's edge, `mouth_depth` where the mouth lies along the view.
+    `inner` (I, 3) are the triangles of the mouth interior, `part` (V,) the part of each vertex, `lips` (2,)
+    one vertex of the upper and one of the lower lip's edge, `mouth_depth` where the mouth lies along the
+    view.
     """
 
     rest: F32
@@ -152,8 +153,9 @@ def _around_eyes(avatar: Avatar, reach: F32) -> Bools:
 def _drawing_order(avatar: Avatar, triangles: I32, kinds: U8, uv: F32) -> NDArray[np.intp]:
     """Back card, then head, then hair, each a band of rows behind the one before.
 
-    So every pixel gets its layers in that order although the frame is passed only once, which keeps the bands in
-    the caches. A band is higher than layers slide against each other. Hair goes from back to front in its band.
+    So every pixel gets its layers in that order although the frame is passed only once, which keeps the bands
+    in the caches. A band is higher than layers slide against each other. Hair goes from back to front in its
+    band.
     """
     camera = avatar.tensors["camera"].astype(np.float32)
     depth = ((avatar.tensors["vertices"].astype(np.float32) - camera[0]) @ camera[3])[triangles].mean(1)
@@ -190,7 +192,9 @@ def _lip_edges(avatar: Avatar, part: U8) -> NDArray[np.intp]:
     near = middle & (np.abs(vertices[:, 1] - mouth[1]) < 0.15)
     upper, lower = np.flatnonzero(near & (drop < 0.05)), np.flatnonzero(near & (drop > 0.2))
     if not len(upper) or not len(lower):
-        raise AvatarError(f"avatar {avatar.name} has no lips where its mouth is said to be; pack the avatar again")
+        raise AvatarError(
+            f"avatar {avatar.name} has no lips where its mouth is said to be; pack the avatar again"
+        )
     return np.array([upper[vertices[upper, 1].argmin()], lower[vertices[lower, 1].argmax()]])
 
 

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .units import UNIT_COUNT
+
 F32 = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """`units` (52,) float32 face unit weights; `head` (3,) yaw, pitch, roll in degrees, positive to the viewer's
-    right, down and clockwise; `gaze` (2,) in -1..1 of the eye's range, positive right and up."""
+    """`units` (52,) float32 face unit weights; `head` (3,) yaw, pitch, roll in degrees, positive to the
+    viewer's right, down and clockwise; `gaze` (2,) in -1..1 of the eye's range, positive right and up."""
 
     units: F32
     head: F32
@@ -21,7 +23,12 @@ class Motion:
         """This motion with `share` of `other` added."""
         weight = np.float32(share)
         return Motion(
-            self.units + weight * other.units,
-            self.head + weight * other.head,
-            self.gaze + weight * other.gaze,
+            (self.units + weight * other.units).astype(np.float32),
+            (self.head + weight * other.head).astype(np.float32),
+            (self.gaze + weight * other.gaze).astype(np.float32),
         )
+
+
+def still() -> Motion:
+    """The face at rest, straight ahead."""
+    return Motion(np.zeros(UNIT_COUNT, np.float32), np.zeros(3, np.float32), np.zeros(2, np.float32))

@@ -39,8 +39,8 @@ _LIDS = [BLINK_LEFT, BLINK_RIGHT]
 class SpeechState:
     """Rings by absolute index, written in place.
 
-    `rows` (128, 15) viseme weights, `known` (128,) rows given beforehand, `loud` (128,) RMS, `active` (32,) ticks
-    with sound, `reference` (1,) the voice's usual peak RMS.
+    `rows` (128, 15) viseme weights, `known` (128,) rows given beforehand, `loud` (128,) RMS, `active` (32,)
+    ticks with sound, `reference` (1,) the voice's usual peak RMS.
     """
 
     rows: F32
@@ -67,7 +67,8 @@ class Joint:
 
 
 class Performer:
-    """Turns the ticks of one session into motions. Every number depends only on the seed, ticks and controls."""
+    """Turns the ticks of one session into motions. Every number depends only on the seed, ticks and
+    controls."""
 
     def __init__(self, stage: VisemeStage, *, seed: int, index: int) -> None:
         self._stage = stage

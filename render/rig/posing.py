@@ -30,10 +30,11 @@ def pose(
     world: F32,
     screen: F32,
 ) -> None:
-    """`rest` (V, 3) moved by `units` (52,) and turned by `turns` (256, 3, 3), one matrix for each head weight.
+    """`rest` (V, 3) moved by `units` (52,) and turned by `turns` (256, 3, 3), one matrix for each head
+    weight.
 
-    Writes `world` (V, 3) and `screen` (V, 3): x and y in crop pixels, depth along the view. `lens` is focal length
-    and principal point in crop pixels: (fx, fy, cx, cy).
+    Writes `world` (V, 3) and `screen` (V, 3): x and y in crop pixels, depth along the view. `lens` is focal
+    length and principal point in crop pixels: (fx, fy, cx, cy).
     """
     count = rest.shape[0]
     for i in range(count):

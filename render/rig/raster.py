@@ -1,8 +1,9 @@
 """Drawing textured triangles in scanlines, compiled once and cached.
 
-Pixels are premultiplied RGBA packed into uint32, red lowest; the four channels of one are blended at once as 16-bit
-lanes of a uint64. Coordinates count pixel edges: the centre of pixel (x, y) is (x + 0.5, y + 0.5). Index arithmetic
-in the inner loops is unsigned throughout, which spares a test for negative indices at each access.
+Pixels are premultiplied RGBA packed into uint32, red lowest; the four channels of one are blended at once as
+16-bit lanes of a uint64. Coordinates count pixel edges: the centre of pixel (x, y) is (x + 0.5, y + 0.5).
+Index arithmetic in the inner loops is unsigned throughout, which spares a test for negative indices at each
+access.
 """
 
 from typing import Final
@@ -101,17 +102,25 @@ def draw(
     depth: F32,
     width: int,
 ) -> None:
-    """Draw `triangles` (T, 3) in order over the opaque pixels `out` (H * width,), with `depth` like it as z-buffer.
+    """Draw `triangles` (T, 3) in order over the opaque pixels `out` (H * width,), with `depth` like it as
+    z-buffer.
 
-    `kinds` (T,) says how; `marks` (T,) is the side of a lid or an eye. `uv` and `uv_closed` (V, 2) are in texels of
-    an `atlas` page, `blink` (2,) mixes the closed lids in, `gaze` (2, 2) shifts the eyes in texels, `tone` (V, 3)
-    colours the mouth, `bias` (6,) is added to the depth by kind.
+    `kinds` (T,) says how; `marks` (T,) is the side of a lid or an eye. `uv` and `uv_closed` (V, 2) are in
+    texels of an `atlas` page, `blink` (2,) mixes the closed lids in, `gaze` (2, 2) shifts the eyes in texels,
+    `tone` (V, 3) colours the mouth, `bias` (6,) is added to the depth by kind.
     """
     height = out.shape[0] // width
     stride, page = np.uint64(atlas_width), np.uint64(atlas.shape[0] // 5)
     for t in range(triangles.shape[0]):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        x0, y0, x1, y1, x2, y2 = screen[a, 0], screen[a, 1], screen[b, 0], screen[b, 1], screen[c, 0], screen[c, 1]
+        x0, y0, x1, y1, x2, y2 = (
+            screen[a, 0],
+            screen[a, 1],
+            screen[b, 0],
+            screen[b, 1],
+            screen[c, 0],
+            screen[c, 1],
+        )
         area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
         kind = kinds[t]
         if (kind <= SHADE and area >= 0.0) or abs(area) < 1e-5:
@@ -136,7 +145,12 @@ def draw(
         dzx, dzy = z1 * gx1 + z2 * gx2, z1 * gy1 + z2 * gy2
         u0, v0 = uv[a, 0], uv[a, 1]
         u1, u2, v1, v2 = uv[b, 0] - u0, uv[c, 0] - u0, uv[b, 1] - v0, uv[c, 1] - v0
-        dux, duy, dvx, dvy = u1 * gx1 + u2 * gx2, u1 * gy1 + u2 * gy2, v1 * gx1 + v2 * gx2, v1 * gy1 + v2 * gy2
+        dux, duy, dvx, dvy = (
+            u1 * gx1 + u2 * gx2,
+            u1 * gy1 + u2 * gy2,
+            v1 * gx1 + v2 * gx2,
+            v1 * gy1 + v2 * gy2,
+        )
         du, dv = np.uint64(int(dux * _FIXED)), np.uint64(int(dvx * _FIXED))
         base, share = page * _PAGE_HEAD, _0
         p0 = q0 = dpx = dpy = dqx = dqy = np.float32(0.0)
@@ -151,8 +165,18 @@ def draw(
         elif kind == LID and blink[marks[t]] > 0.0:
             share = np.uint64(int(min(blink[marks[t]], np.float32(1.0)) * np.float32(256.0)))
             p0, q0 = uv_closed[a, 0], uv_closed[a, 1]
-            u1, u2, v1, v2 = uv_closed[b, 0] - p0, uv_closed[c, 0] - p0, uv_closed[b, 1] - q0, uv_closed[c, 1] - q0
-            dpx, dpy, dqx, dqy = u1 * gx1 + u2 * gx2, u1 * gy1 + u2 * gy2, v1 * gx1 + v2 * gx2, v1 * gy1 + v2 * gy2
+            u1, u2, v1, v2 = (
+                uv_closed[b, 0] - p0,
+                uv_closed[c, 0] - p0,
+                uv_closed[b, 1] - q0,
+                uv_closed[c, 1] - q0,
+            )
+            dpx, dpy, dqx, dqy = (
+                u1 * gx1 + u2 * gx2,
+                u1 * gy1 + u2 * gy2,
+                v1 * gx1 + v2 * gx2,
+                v1 * gy1 + v2 * gy2,
+            )
             dp, dq = np.uint64(int(dpx * _FIXED)), np.uint64(int(dqx * _FIXED))
 
         for y in range(row, stop):
@@ -217,7 +241,12 @@ def draw(
                     at += _1
 
 
-@njit(types.void(_U1, types.int64, _U1, types.int64, types.int64, types.int64), cache=True, nogil=True, fastmath=True)
+@njit(
+    types.void(_U1, types.int64, _U1, types.int64, types.int64, types.int64),
+    cache=True,
+    nogil=True,
+    fastmath=True,
+)
 def lay(fine: U32, fine_width: int, out: U32, width: int, left: int, top: int) -> None:
     """Halve the picture `fine` (2 h * 2 w,) and lay it over the opaque `out` (H * width,) at (left, top)."""
     wide, two = fine_width // 2, np.uint64(2)

@@ -1,4 +1,5 @@
-"""The 52 face units of a rig, in the order that every unit vector keeps, and how to write weights for them."""
+"""The 52 face units of a rig, in the order that every unit vector keeps, and how to write weights for
+them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,8 @@ UNITS = (
     "eyeWideLeft", "eyeWideRight",
     "jawForward", "jawLeft", "jawOpen", "jawRight",
     "mouthClose", "mouthDimpleLeft", "mouthDimpleRight", "mouthFrownLeft", "mouthFrownRight", "mouthFunnel",
-    "mouthLeft", "mouthLowerDownLeft", "mouthLowerDownRight", "mouthPressLeft", "mouthPressRight", "mouthPucker",
-    "mouthRight", "mouthRollLower", "mouthRollUpper", "mouthShrugLower", "mouthShrugUpper",
+    "mouthLeft", "mouthLowerDownLeft", "mouthLowerDownRight", "mouthPressLeft", "mouthPressRight",
+    "mouthPucker", "mouthRight", "mouthRollLower", "mouthRollUpper", "mouthShrugLower", "mouthShrugUpper",
     "mouthSmileLeft", "mouthSmileRight", "mouthStretchLeft", "mouthStretchRight",
     "mouthUpperUpLeft", "mouthUpperUpRight",
     "noseSneerLeft", "noseSneerRight", "tongueOut",

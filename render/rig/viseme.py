@@ -1,7 +1,8 @@
-"""Sound to mouth shapes: log-mel rows and a causal net, always over the same window so that results never vary.
+"""Sound to mouth shapes: log-mel rows and a causal net, always over the same window so that results never
+vary.
 
-Row t belongs to samples [160 t, 160 t + 160) at 16 kHz. A tick brings four rows; the net needs six rows beyond the one
-it names, so tick m completes rows up to `rows_ready(m)`.
+Row t belongs to samples [160 t, 160 t + 160) at 16 kHz. A tick brings four rows; the net needs six rows
+beyond the one it names, so tick m completes rows up to `rows_ready(m)`.
 """
 
 from dataclasses import dataclass
@@ -40,7 +41,8 @@ _QUIET_RMS = 10 ** (-56 / 20)
 class HearingState:
     """A slot's hearing, written in place.
 
-    `samples` (920,) the newest sound; `mels` (40 mels, 40 rows); `loud` (LATE_ROWS + 4,) RMS of the newest rows.
+    `samples` (920,) the newest sound; `mels` (40 mels, 40 rows); `loud` (LATE_ROWS + 4,) RMS of the newest
+    rows.
     """
 
     samples: F32
