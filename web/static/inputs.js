@@ -36,6 +36,12 @@ export function nameInputs(name) {
   byId("drop-text", HTMLSpanElement).textContent = `Drop it, and ${name} says it`;
 }
 
+/** Gives back words that could not be spoken, unless others were typed since. @param {string} text */
+export function returnText(text) {
+  const field = byId("text", HTMLTextAreaElement);
+  field.value ||= text;
+}
+
 /** @param {Director} director */
 function prepareForm(director) {
   const form = byId("say", HTMLFormElement);

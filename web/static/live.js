@@ -37,6 +37,7 @@ export class Live {
   #held = 0;
   #stillPolls = 0;
   #silentPolls = 0;
+  #restarting = false;
   #wasUp = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -145,7 +146,8 @@ export class Live {
   #heard(message) {
     if (message.type === "state" && message.worker === "closed") return this.#finish("ended", fault("gone"));
     if (message.type === "state") {
-      this.events.onNotice("restarting", message.worker === "restarting");
+      this.#restarting = message.worker === "restarting";
+      this.events.onNotice("restarting", this.#restarting);
     }
     this.events.onMessage(message);
   }
@@ -189,10 +191,10 @@ export class Live {
 
   /** @param {boolean} still */
   #noteStill(still) {
-    const watched = this.phase === "live" && !document.hidden;
+    const watched = !document.hidden && !this.#restarting;
     if (!still && this.#stillPolls >= STALLED_POLLS) this.events.onNotice("stalled", false);
     this.#stillPolls = still && watched ? this.#stillPolls + 1 : 0;
-    if (this.#stillPolls === STALLED_POLLS) this.events.onNotice("stalled", true);
+    if (this.#stillPolls === STALLED_POLLS && this.phase === "live") this.events.onNotice("stalled", true);
     if (this.#stillPolls >= RESTART_POLLS) this.viewer.restart();
   }
 }

@@ -7,7 +7,7 @@ import { byId } from "./dom.js";
 import { Face } from "./face.js";
 import { fault, faultOf, sentence } from "./faults.js";
 import { FigurePanel } from "./figures.js";
-import { nameInputs, prepareInputs } from "./inputs.js";
+import { nameInputs, prepareInputs, returnText } from "./inputs.js";
 import { Live } from "./live.js";
 import { Speech } from "./speech.js";
 import { Stage } from "./stage.js";
@@ -36,6 +36,7 @@ class Page {
   /** @type {Opening} */
   #opening = { kind: "greeting" };
   #opened = false;
+  #troubled = false;
   #micAsked = false;
 
   constructor() {
@@ -95,10 +96,12 @@ class Page {
   async start(opening) {
     const avatar = this.cast.chosen;
     if (!avatar || this.state === "starting") return;
-    await this.#leave();
     const turn = ++this.#turn;
+    const left = this.#leave();
     this.#opening = opening;
     this.#enter("starting");
+    await left;
+    if (turn !== this.#turn) return;
     try {
       const wish = { avatar: avatar.name, size: this.cast.size, controls: this.face.values };
       const session = await this.#api.create(wish);
@@ -108,9 +111,15 @@ class Page {
       if (!(error instanceof ApiError)) throw error;
       const warm = error.status !== 503 || (await this.#api.ready());
       if (turn !== this.#turn) return;
-      if (warm) this.#fail("failed", faultOf(error));
+      if (warm) this.#unstarted(opening, error);
       else this.#startLater(opening, turn);
     }
+  }
+
+  /** @param {Opening} opening @param {ApiError} error */
+  #unstarted(opening, error) {
+    if (opening.kind === "text") returnText(opening.text);
+    this.#fail("failed", faultOf(error));
   }
 
   /** The server's renderer is still warming up. @param {Opening} opening @param {number} turn */
@@ -126,8 +135,9 @@ class Page {
   /** Ends what runs and goes back to the poster. */
   async stop() {
     this.#turn += 1;
-    await this.#leave();
+    const left = this.#leave();
     this.#enter(this.#watched ? "ended" : "idle");
+    await left;
   }
 
   async interrupt() {
@@ -161,6 +171,7 @@ class Page {
     this.stage.microphone("asking");
     await live.openMicrophone().catch((error) => this.#complain("microphone", error));
     this.#micAsked = false;
+    if (live !== this.live) return;
     this.stage.microphone(live.microphone ? "on" : "off");
     this.#tell();
     this.#drawLevel();
@@ -221,7 +232,7 @@ class Page {
   }
 
   #stillWaiting() {
-    if (this.state !== "connecting") return;
+    if (this.state !== "connecting" || this.#troubled) return;
     this.#enter("connecting", { title: "Still waiting for the picture", text: "The server is slow to send it. You can wait, or cancel and try again." });
   }
 
@@ -270,6 +281,7 @@ class Page {
   /** The one place that changes the state. @param {State} state @param {Fault} [trouble] */
   #enter(state, trouble) {
     this.state = state;
+    this.#troubled = Boolean(trouble);
     document.body.dataset.phase = state;
     this.stage.stale(state === "reconnecting");
     this.stage.cover(coverOf(state, this.name, trouble));
