@@ -15,13 +15,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ..render.avatar import find_avatar
 from ..stream.clock import FRAME_RATE, NS_PER_SECOND
-from ..stream.errors import AudioError, UsageError, VisavisError
+from ..stream.errors import UsageError
 from ..stream.media import AudioChunk
 from ..stream.pcm import to_float
 from ..stream.visemes import Cue
-from .gallery import Card, size_text
 from .voice_link import Done, Piece, Speak
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 MAX_TEXT_CHARACTERS = 100_000
 """Somewhat under two hours of speech."""
-FAILED, WRONG_USE = 1, 2
 
 _SEGMENT = "clip"
 _JOB = 1
@@ -96,12 +93,7 @@ def render(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Make a clip: an avatar speaks a sound file or a text into an MP4."""
-    try:
-        report = make_clip(Order(avatar, out, audio, text, voice, engine, size, seed, fps))
-    except VisavisError as error:
-        sys.stderr.write(f"visavis: {error}\n")
-        wrong_use = isinstance(error, UsageError) and not isinstance(error, AudioError)
-        raise typer.Exit(WRONG_USE if wrong_use else FAILED) from error
+    report = make_clip(Order(avatar, out, audio, text, voice, engine, size, seed, fps))
     if as_json:
         sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
     else:
@@ -113,9 +105,11 @@ def render(
 
 def make_clip(order: Order) -> Report:
     """Make the clip, with a progress bar where a terminal shows it."""
-    # Here and not above: the server's commands must not load what draws.
+    # Here and not above: the other commands must not load what draws.
+    from ..render.avatar import find_avatar
     from ..render.clip import render_clip
     from ..render.worker import load_engine
+    from .gallery import Card, size_text
 
     avatar = find_avatar(order.avatar)
     card = Card(avatar.name, avatar.title, avatar.kind, avatar.sizes, avatar.preview)
@@ -158,7 +152,7 @@ def _sound(order: Order) -> Generator[_Sound]:
 
     if order.audio is None:
         text = order.text or ""
-        yield _Sound(_spoken(text, order.voice), len(text) / _CHARACTERS_PER_SECOND)
+        yield _Sound(_spoken(text, order.voice, order.seed), len(text) / _CHARACTERS_PER_SECOND)
         return
     with SoundFile(order.audio) as file:
         yield _Sound(file.chunks(_SEGMENT), file.seconds)
@@ -166,13 +160,13 @@ def _sound(order: Order) -> Generator[_Sound]:
             sys.stderr.write(f"visavis: {file.damaged} damaged packets of {order.audio} were left out\n")
 
 
-def _spoken(text: str, voice: str | None) -> Iterator[AudioChunk]:
+def _spoken(text: str, voice: str | None, seed: int) -> Iterator[AudioChunk]:
     """Sentence by sentence, with mouth shapes; the voice is loaded at once. Raises UsageError for an unknown
     voice, and later when nothing in `text` can be said.
     """
     from .voice import DEFAULT_VOICE, Mouth
 
-    mouth = Mouth()
+    mouth = Mouth(seed)
     voice = voice or DEFAULT_VOICE
     if voice not in mouth.names:
         known = ", ".join(mouth.names)

@@ -14,6 +14,7 @@ from visavis.render.avatar import find_avatar
 from visavis.render.clip import Clip, render_clip
 from visavis.render.color import color_space, to_yuv
 from visavis.render.engine import Crop, Due
+from visavis.render.rig.engine import RigEngine
 from visavis.stream.errors import AudioError, UsageError
 from visavis.stream.media import AudioChunk
 from visavis.stream.visemes import Cue
@@ -236,3 +237,20 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_clip_can_be_made_again_and_another_seed_moves_otherwise(tmp_path: Path) -> None:
+    engine = RigEngine()
+    for name, seed in (("a", 5), ("b", 5), ("c", 6)):
+        render_clip(
+            engine,
+            find_avatar("ruby"),
+            chunks(beeps(20_000)),
+            tmp_path / name,
+            size=SMALL,
+            seed=seed,
+            on_frame=lambda _: None,
+        )
+    first, again, other = ((tmp_path / name).read_bytes() for name in "abc")
+    assert first == again
+    assert first != other

@@ -7,20 +7,16 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
-import typer
 from rich.console import Console
 from typer.testing import CliRunner, Result
 from visavis.web import clip
-from visavis.web.clip import render
+from visavis.web.cli import app
 
 PATTERN = ["--engine", "support.pattern:PatternEngine", "--size", "512x512"]
 
-app = typer.Typer()
-app.command()(render)
-
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments))
+    return CliRunner().invoke(app, ["render", *arguments])
 
 
 @pytest.fixture
@@ -85,6 +81,12 @@ def test_text_is_spoken(out: str) -> None:
     with av.open(out) as container:
         sound = np.concatenate([frame.to_ndarray()[0] for frame in container.decode(audio=0)])
     assert np.abs(sound).max() > 0.05
+
+
+def test_a_text_is_spoken_the_same_way_again(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        assert run("--text", "Hello.", "-o", str(tmp_path / name), *PATTERN).exit_code == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 @pytest.mark.parametrize(
