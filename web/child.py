@@ -7,12 +7,14 @@ import signal
 import socket
 from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import Sequence
+from contextlib import suppress
 
 _LOG = logging.getLogger(__name__)
 
 _READ_BYTES = 1 << 18
 _WRITE_HIGH_BYTES = 1 << 20
-_STOP_S = 1.0
+_STOP_S = 1.5
+_LAST_WORDS_S = 0.2
 
 
 class Child:
@@ -27,6 +29,7 @@ class Child:
     ) -> None:
         self.name = name
         self.last_line = ""
+        self._pumped = asyncio.Event()
         self._process = process
         self._reader = reader
         self._writer = writer
@@ -81,11 +84,14 @@ class Child:
         """Log what the child prints, line by line, until it ends."""
         output = self._process.stdout
         assert output is not None
-        while line := await _line(output):
-            text = line.decode(errors="replace").rstrip()
-            if text:
-                self.last_line = text
-                _LOG.info("%s[%d]: %s", self.name, self.pid, text)
+        try:
+            while line := await _line(output):
+                text = line.decode(errors="replace").rstrip()
+                if text:
+                    self.last_line = text
+                    _LOG.info("%s[%d]: %s", self.name, self.pid, text)
+        finally:
+            self._pumped.set()
 
     def kill(self) -> None:
         """End the child and what it started."""
@@ -96,7 +102,7 @@ class Child:
                 return
 
     async def stop(self) -> None:
-        """Close the socket, which asks the child to end; kill it when it does not within a second."""
+        """Close the socket, which asks the child to end; kill it when it does not do so soon."""
         self._writer.close()
         try:
             async with asyncio.timeout(_STOP_S):
@@ -106,6 +112,9 @@ class Child:
         finally:
             self.kill()
         await self._process.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS_S):
+                await self._pumped.wait()
 
 
 async def _line(output: asyncio.StreamReader) -> bytes:

@@ -1,4 +1,4 @@
-"""The command `visavis`. Exit codes: 0 done, 1 failed, 2 wrong use; errors are one line that says what to do."""
+"""The command `visavis`. Exit codes: 0 done, 1 failed, 2 wrong use; an error is one line with what to do."""
 
 import asyncio
 import logging

@@ -52,8 +52,7 @@ async def running_front(
     prepare_process(loopback=is_loopback(config.listen.host))
     gallery = gallery or await open_gallery()
     async with asyncio.TaskGroup() as processes, Chores() as chores:
-        command = worker or worker_command(config.worker)
-        workers = Workers(chores, command=command, spare=config.worker.spare)
+        workers = Workers(chores, worker or worker_command(config.worker))
         peers = Peers(config.webrtc, chores)
         sessions = Sessions(config.sessions, worker=workers, on_close=peers.close_session)
         speaker = Speaker(config.speech, chores, voice)

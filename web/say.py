@@ -209,14 +209,16 @@ class Conversation:
 async def _run(order: Order, address: Address, *, as_json: bool) -> None:
     meter = Meter(sys.stderr)
     try:
-        async with aiohttp.ClientSession(headers=_bearer(address.token)) as http:
-            async with _target(http, address) as target:
-                meter.note(f"watch at {target.page}")
-                if order.wait:
-                    await _wait_for_viewer(http, target, meter)
-                async with connect(target.socket, additional_headers=_bearer(target.token)) as socket:
-                    with meter:
-                        await Conversation(socket, meter, target, as_json=as_json).hold(order)
+        async with (
+            aiohttp.ClientSession(headers=_bearer(address.token)) as http,
+            _target(http, address) as target,
+        ):
+            meter.note(f"watch at {target.page}")
+            if order.wait:
+                await _wait_for_viewer(http, target, meter)
+            async with connect(target.socket, additional_headers=_bearer(target.token)) as socket:
+                with meter:
+                    await Conversation(socket, meter, target, as_json=as_json).hold(order)
     except aiohttp.ClientConnectionError as error:
         raise SetupError(f"no server answers at {address.server}; start one with: visavis serve") from error
     except OSError as error:

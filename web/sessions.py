@@ -160,6 +160,16 @@ class Sessions:
         program = self._programs.get(message.session)
         if program is None:
             return
+        try:
+            self._pass_on(program, message)
+        except Exception:
+            # The boundary between one session and all others, which share this worker.
+            _LOG.exception("session %s failed and is closed", message.session)
+            self.close(message.session)
+
+    def _pass_on(
+        self, program: Program, message: Tick | Opened | Interrupted | Starved | Gauges | Fault
+    ) -> None:
         match message:
             case Tick():
                 program.tick(message, time.monotonic_ns())

@@ -27,12 +27,9 @@ _WARM_UP_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
-    """`engine` is auto, rig, or the import path pkg.module:Class of another engine. `spare` keeps a second
-    worker warm, which shortens a restart at the price of its memory.
-    """
+    """`engine` is auto, rig, or the import path pkg.module:Class of another engine."""
 
     engine: str = "auto"
-    spare: bool = False
 
 
 class WorkerEvents(Protocol):
@@ -82,22 +79,21 @@ class _Worker:
         """Some messages. Raises LinkError once the worker is gone."""
         data = await self.child.read()
         if not data:
-            raise LinkError(self.child.last_line or "it ended without a word")
+            raise LinkError("it ended")
         return list(self._inbox.feed(data))
 
 
 class Workers:
     """Keeps one worker up. `ready` describes it, and is None while there is none."""
 
-    def __init__(self, chores: Chores, *, command: Sequence[str], spare: bool = False) -> None:
+    def __init__(self, chores: Chores, command: Sequence[str]) -> None:
         self.state = WorkerState.STARTING
         self.ready: Ready | None = None
         self.restarts = 0
         self._chores = chores
         self._command = tuple(command)
-        self._wants_spare = spare
         self._worker: _Worker | None = None
-        self._spare: _Worker | None = None
+        self._last_words = ""
 
     @property
     def pid(self) -> int | None:
@@ -115,41 +111,38 @@ class Workers:
 
     async def run(self, events: WorkerEvents) -> None:
         """Until cancelled. Raises SetupError when no worker ever becomes ready."""
-        tries = 0
-        backoff_s = 0.0
+        quick_deaths = 0
         try:
             while True:
                 lived_s = await self._live(events)
-                if lived_s is None and self.restarts == 0:
-                    tries += 1
-                    self._give_up_after(tries)
                 quick = lived_s is None or lived_s < QUICK_DEATH_S
-                backoff_s = min(_MAX_BACKOFF_S, backoff_s * 2 or 0.25) if quick else 0.0
+                quick_deaths = quick_deaths + 1 if quick else 0
+                if self.restarts == 0 and lived_s is None and quick_deaths >= _FIRST_TRIES:
+                    raise SetupError(f"the worker does not start: {self._last_words or 'it says nothing'}")
                 self.restarts += lived_s is not None
-                await asyncio.sleep(backoff_s if tries or self.restarts > 1 else 0)
+                await asyncio.sleep(backoff_s(quick_deaths))
         finally:
             self.state = WorkerState.STOPPED
-            await self._stop()
+            if self._worker is not None:
+                await self._worker.child.stop()
 
     async def _live(self, events: WorkerEvents) -> float | None:
         """One worker's life; the seconds it was ready, or None when it never was."""
-        worker = self._worker = await self._next()
+        worker = self._worker = await self._spawn()
         try:
             await worker.warm_up()
         except (LinkError, TimeoutError) as error:
-            _LOG.warning("worker %d did not become ready: %s", worker.child.pid, error)
-            await self._discard(worker)
+            await self._discard(worker, error)
             return None
         began_ns = time.monotonic_ns()
         self._up(worker, events)
         try:
             await self._listen(worker, events)
         except LinkError as error:
-            _LOG.warning("worker %d is gone: %s", worker.child.pid, error)
-        self.ready = None
-        self.state = WorkerState.RESTARTING
-        events.worker_lost()
-        await self._discard(worker)
+            self.ready = None
+            self.state = WorkerState.RESTARTING
+            events.worker_lost()
+            await self._discard(worker, error)
         return (time.monotonic_ns() - began_ns) / NS_PER_SECOND
 
     async def _listen(self, worker: _Worker, events: WorkerEvents) -> None:
@@ -171,42 +164,21 @@ class Workers:
         self.state = WorkerState.UP
         _LOG.info("worker %d is ready: %s, %s", worker.child.pid, worker.ready.engine, worker.ready.encoder)
         events.worker_up(worker.ready)
-        if self._wants_spare:
-            self._chores.spawn(self._keep_spare(), "spare worker")
-
-    async def _next(self) -> _Worker:
-        spare, self._spare = self._spare, None
-        if spare is not None and spare.child.alive:
-            return spare
-        return await self._spawn()
 
     async def _spawn(self) -> _Worker:
         child = await Child.spawn("worker", self._command)
         self._chores.spawn(child.pump_log(), f"log of worker {child.pid}")
         return _Worker(child)
 
-    async def _keep_spare(self) -> None:
-        if self._spare is not None:
-            return
-        spare = self._spare = await self._spawn()
-        try:
-            await spare.warm_up()
-        except (LinkError, TimeoutError) as error:
-            _LOG.warning("the spare worker did not become ready: %s", error)
-            self._spare = None
-            await spare.child.stop()
-
-    async def _discard(self, worker: _Worker) -> None:
+    async def _discard(self, worker: _Worker, error: Exception) -> None:
         worker.child.kill()
         await worker.child.stop()
-
-    def _give_up_after(self, tries: int) -> None:
-        if tries < _FIRST_TRIES:
-            return
-        raise SetupError(
-            "the worker does not start; run this to see why: " + " ".join([*self._command, "--fd", "0"])
+        self._last_words = worker.child.last_line
+        _LOG.warning(
+            "worker %d is gone (%s); its last words: %s", worker.child.pid, error, self._last_words or "none"
         )
 
-    async def _stop(self) -> None:
-        workers = [worker for worker in (self._worker, self._spare) if worker is not None]
-        await asyncio.gather(*(worker.child.stop() for worker in workers))
+
+def backoff_s(quick_deaths: int) -> float:
+    """How long the next start waits: not at all after one death, longer and longer while they go on."""
+    return 0.0 if quick_deaths < 2 else min(_MAX_BACKOFF_S, 0.25 * 2 ** (quick_deaths - 2))
