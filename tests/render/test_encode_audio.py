@@ -3,10 +3,12 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 from av.audio.codeccontext import AudioCodecContext
+from av.audio.frame import AudioFrame
+from av.error import FFmpegError
 from av.packet import Packet as AvPacket
 from numpy.typing import NDArray
 from visavis.render.encode_audio import PRE_SKIP_SAMPLES, OpusEncoder
-from visavis.stream.errors import AudioError
+from visavis.stream.errors import AudioError, EncoderError
 
 TICK = 1920
 LOWEST_CELT_ONLY = 16
@@ -130,3 +132,27 @@ def test_a_view_with_steps_is_encoded_like_its_copy() -> None:
 def test_anything_but_one_tick_of_mono_is_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(AudioError, match="1920 samples"):
         OpusEncoder().encode(np.zeros(shape, np.float32))
+
+
+class LostContext:
+    """Stands for a codec that fails or falls behind in mid-stream, which libopus cannot be made to do."""
+
+    def __init__(self, *, fails: bool) -> None:
+        self._fails = fails
+
+    def encode(self, frame: AudioFrame) -> list[AvPacket]:
+        if self._fails:
+            raise FFmpegError(5, "input/output error")
+        return []
+
+
+@pytest.mark.parametrize(
+    ("fails", "message"), [(True, "libopus stopped"), (False, "0 packets")], ids=["fails", "falls behind"]
+)
+def test_a_failure_in_mid_stream_is_an_encoder_error(
+    monkeypatch: pytest.MonkeyPatch, fails: bool, message: str
+) -> None:
+    encoder = OpusEncoder()
+    monkeypatch.setattr(encoder, "_context", LostContext(fails=fails))
+    with pytest.raises(EncoderError, match=message):
+        encoder.encode(np.zeros(TICK, np.float32))
