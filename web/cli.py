@@ -12,6 +12,7 @@ from typing import Annotated, ParamSpec
 import typer
 
 from ..stream.errors import AudioError, UsageError, VisavisError
+from .bench import live
 from .clip import render
 from .say import say
 
@@ -30,9 +31,9 @@ app = typer.Typer(
 
 
 def command(
-    function: Callable[ParametersT, None],
+    function: Callable[ParametersT, None], group: typer.Typer = app
 ) -> Callable[ParametersT, None]:
-    """Adds `function` as a command whose errors become one line and an exit code."""
+    """Adds `function` to `group` as a command whose errors become one line and an exit code."""
 
     @wraps(function)
     def run(*args: ParametersT.args, **kwargs: ParametersT.kwargs) -> None:
@@ -44,7 +45,7 @@ def command(
         except KeyboardInterrupt as error:
             raise typer.Exit(INTERRUPTED) from error
 
-    return app.command()(run)
+    return group.command()(run)
 
 
 def exit_code(error: VisavisError) -> int:
@@ -100,8 +101,15 @@ def _announce(address: str) -> None:
 
 command(say)
 command(render)
+benches = typer.Typer(help="Figures of this machine, as JSON and against budgets.", no_args_is_help=True)
+app.add_typer(benches, name="bench")
+command(live, benches)
 
 
 def main() -> None:
     """Entry of the console script."""
     app()
+
+
+if __name__ == "__main__":
+    main()
