@@ -125,7 +125,9 @@ class Api:
         return web.Response(body=self._front.metrics.text(), content_type="text/plain")
 
     async def avatars(self, _request: web.Request) -> web.Response:
-        return answer({"avatars": [_entry(card) for card in self._front.gallery]})
+        default = self._front.config.sessions.avatar
+        cards = sorted(self._front.gallery, key=lambda card: card.name != default)
+        return answer({"avatars": [_entry(card) for card in cards]})
 
     async def preview(self, request: web.Request) -> web.StreamResponse:
         return web.FileResponse(self._card(request.match_info["avatar"]).preview)

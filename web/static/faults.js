@@ -91,7 +91,7 @@ const FAULTS = {
 
 /** Errors of the API whose own message is shown under a title of ours. */
 /** @type {Record<number, string>} */
-const BY_STATUS = { 0: "unreachable", 401: "unauthorized", 403: "unauthorized", 503: "full" };
+const BY_STATUS = { 0: "unreachable", 401: "unauthorized", 503: "full" };
 
 /** @param {string} code @returns {Fault} */
 export function fault(code) {
@@ -102,7 +102,7 @@ export function fault(code) {
 export function faultOf(error) {
   const known = FAULTS[error.code] ?? FAULTS[BY_STATUS[error.status]];
   if (!known) return { title: "The server refused that", text: sentence(error.message), action: "Try again" };
-  if (error.status === 0) return { ...known, action: "Try again" };
+  if (error.status === 0 || error.status === 401) return { ...known, action: "Try again" };
   return { ...known, text: sentence(error.message) || known.text, action: known.action ?? "Try again" };
 }
 
