@@ -1,0 +1,59 @@
+import pytest
+from support.front import tick
+from visavis.stream.clock import NS_PER_MS
+from visavis.stream.link import Gauges
+from visavis.web.traffic import Counts, KeyframeGate, Totals, Traffic
+
+
+def test_counters_go_on_when_a_new_worker_begins_at_zero() -> None:
+    counts = Counts()
+    counts.take(Gauges("s", 100, 5, 3, 1, 0))
+    counts.restart()
+    counts.take(Gauges("s", 10, 1, 0, 0, 0))
+    assert (counts.generated, counts.repeated, counts.late, counts.underruns) == (110, 6, 3, 1)
+
+
+def test_the_bitrate_is_that_of_the_last_whole_second() -> None:
+    traffic = Traffic()
+    for index in range(50):
+        traffic.count(tick(index, size=998), 0)
+    assert traffic.bitrate_bps == 25 * 1000 * 8
+
+
+def test_early_ticks_count_as_on_time() -> None:
+    traffic = Traffic()
+    traffic.count(tick(0), -5 * NS_PER_MS)
+    traffic.count(tick(1), 12 * NS_PER_MS)
+    assert traffic.lateness_ms.max == pytest.approx(12)
+    assert traffic.lateness_ms.total == traffic.ticks == 2
+
+
+def test_keyframes_are_asked_for_at_once_then_at_most_each_500_ms() -> None:
+    gate = KeyframeGate()
+    asked: list[int] = []
+    for ms in range(0, 2_000, 40):
+        gate.wanted = True
+        if gate.due(ms * NS_PER_MS):
+            asked.append(ms)
+    assert asked == [0, 520, 1040, 1560]
+
+
+def test_a_wish_that_came_too_early_is_kept() -> None:
+    gate = KeyframeGate(wanted=True)
+    assert gate.due(0)
+    gate.wanted = True
+    assert not gate.due(100 * NS_PER_MS)
+    assert gate.due(600 * NS_PER_MS)
+    assert not gate.due(1_200 * NS_PER_MS)
+
+
+def test_totals_add_up_over_sessions() -> None:
+    totals = Totals()
+    for _ in range(2):
+        counts, traffic = Counts(), Traffic()
+        counts.take(Gauges("s", 7, 1, 2, 3, 0))
+        traffic.count(tick(0), 3 * NS_PER_MS)
+        totals.add(counts, traffic)
+    assert (totals.generated, totals.repeated, totals.late, totals.underruns) == (14, 2, 4, 6)
+    assert totals.ticks == totals.lateness_ms.total == 2
+    assert totals.lateness_ms.max == pytest.approx(3)
