@@ -26,6 +26,7 @@ NTP_FRACTION = 1 << 32
 class Viewer:
     """Joins `url` + `path` and records until left.
 
+    Arrival is when the last packet came off the wire, before any buffer of the receiver.
     `frames` holds (arrival ns, RTP timestamp, frame number, flash) of the pattern engine's picture; `sounds`
     holds (arrival ns, RTP timestamp of the first sample, samples float32 mono 48 kHz); `reports` maps a
     medium to the sender report's (NTP seconds, RTP timestamp) pairs.
@@ -44,6 +45,7 @@ class Viewer:
         self._peer = RTCPeerConnection(RTCConfiguration(iceServers=[]))
         self._tasks: list[asyncio.Task[None]] = []
         self._arrived = asyncio.Event()
+        self._arrivals: dict[tuple[str, int], int] = {}
         for kind in ("video", "audio"):
             self._peer.addTransceiver(kind, direction="recvonly")
         self._peer.on("track", self._follow)
@@ -99,7 +101,7 @@ class Viewer:
         with contextlib.suppress(MediaStreamError):
             while True:
                 frame = await track.recv()
-                now_ns = time.monotonic_ns()
+                now_ns = self._arrival_ns("video", frame.pts)
                 picture = frame.to_ndarray(format="yuv420p")
                 self.see(now_ns, picture)
                 number, flash = read_luma(picture[: frame.height]) if self.read_pattern else (0, False)
@@ -111,7 +113,11 @@ class Viewer:
             while True:
                 frame = await track.recv()
                 samples = frame.to_ndarray().reshape(-1, 2)[:, 0].astype(np.float32) / 32768
-                self.sounds.append((time.monotonic_ns(), frame.pts, samples))
+                self.sounds.append((self._arrival_ns("audio", frame.pts), frame.pts, samples))
+
+    def _arrival_ns(self, kind: str, pts: int) -> int:
+        """When the last packet of what has timestamp `pts` came off the wire."""
+        return self._arrivals.pop((kind, (self.origins[kind] + pts) % 2**32))
 
     def _listen(self, kind: str, receiver: Any) -> None:
         """Note sender reports and the first packet's timestamp, which aiortc keeps to itself."""
@@ -127,6 +133,7 @@ class Viewer:
         async def handle_packet(packet: RtpPacket, arrival_time_ms: int) -> None:
             if packet.payload:
                 self.origins.setdefault(kind, packet.timestamp)
+                self._arrivals[kind, packet.timestamp] = time.monotonic_ns()
             await on_packet(packet, arrival_time_ms)
 
         receiver._handle_rtcp_packet = handle_report
