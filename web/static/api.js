@@ -97,7 +97,7 @@ export class Api {
 
   /** An address for `<img>`, which cannot carry a token itself. @param {string} path */
   async picture(path) {
-    if (!this.token) return path;
+    if (!path || !this.token) return path;
     const response = await call(path, { token: this.token });
     return URL.createObjectURL(await response.blob());
   }

@@ -70,7 +70,7 @@ export class Cast {
   /** @param {Avatar} avatar @param {boolean} checked */
   #card(avatar, checked) {
     const source = this.#pictures.get(avatar.name);
-    const picture = source ? make("img", { src: source, alt: "" }) : make("span", { className: "blank" });
+    const picture = source ? make("img", { src: source, alt: "" }) : make("span", { className: "blank" }, avatar.title.charAt(0));
     const input = make("input", { type: "radio", name: "avatar", value: avatar.name, checked });
     const mark = make("span", { className: "mark" }, icon("check"));
     const kind = make("span", { className: "kind" }, KINDS[avatar.kind] ?? avatar.kind);

@@ -183,10 +183,11 @@ export class Live {
     const peer = this.viewer.peer;
     if (!peer || peer.connectionState !== "connected") return;
     const before = this.figures.framesDecoded;
+    const rates = !this.#meter.fresh;
     this.figures = await this.#meter.read(peer, { serverLatencyMs: this.session.latency_ms, held: this.#held });
     if (this.over) return;
     this.#noteStill(this.figures.framesDecoded === before);
-    this.events.onFigures(this.figures);
+    if (rates) this.events.onFigures(this.figures);
   }
 
   /** @param {boolean} still */

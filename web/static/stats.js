@@ -31,6 +31,11 @@ export class Meter {
   /** @type {Record<string, any>} */
   #audio = {};
 
+  /** No report yet: the next figures have no rates. */
+  get fresh() {
+    return this.#video.timestamp === undefined;
+  }
+
   /** Forget the last report: another peer follows. */
   reset() {
     this.#video = {};
@@ -51,7 +56,7 @@ export class Meter {
     const jitterMs = bufferedMs(video, this.#video);
     const rttMs = roundTripMs(parts);
     const figures = {
-      fps: seconds > 0 ? rate(video.framesDecoded, this.#video.framesDecoded, seconds) : (video.framesPerSecond ?? 0),
+      fps: rate(video.framesDecoded, this.#video.framesDecoded, seconds),
       framesDecoded: video.framesDecoded ?? 0,
       freezeCount: video.freezeCount ?? 0,
       bitrate_bps: Math.round(
