@@ -32,7 +32,7 @@ TEXTURE_FILES = {
 HAIR_PART, BACK_PART = 6, 7
 CARD_STEP = 16
 """Grid of the card behind the head, in master pixels."""
-NECK_SEARCH_PX, NECK_MARGIN_PX, NECK_BEHIND = 170, 3, 0.12
+NECK_SEARCH_PX, NECK_MARGIN_PX, NECK_BEHIND, NECK_BELOW_MOUTH = 170, 3, 0.12, 0.15
 """How far below the jaw its neck is looked for, how far below its edge it is sampled, and how far behind it
 lies."""
 FEATHER = 14
@@ -73,7 +73,7 @@ def pack(layers: Path, target: Path, title: str) -> None:
     source = dict(np.load(layers / "head.npz"))
     alpha = {name: _read(layers / file)[..., 3] for name, file in TEXTURE_FILES.items()}
     camera, lens = _camera(source)
-    mesh = _under_the_jaw(_mesh(source), camera, lens)
+    mesh = _under_the_jaw(_mesh(source), camera, lens, float(source["mouth"][1]) - NECK_BELOW_MOUTH)
     mesh = _card_grid(mesh, alpha[folder.HAIR_BACK], camera, lens)
     mesh = _trimmed(mesh, alpha, source)
     for name, file in TEXTURE_FILES.items():
@@ -159,13 +159,14 @@ def _card_grid(mesh: Mesh, alpha: NDArray[np.uint8], camera: F32, lens: F32) -> 
     )
 
 
-def _under_the_jaw(mesh: Mesh, camera: F32, lens: F32) -> Mesh:
+def _under_the_jaw(mesh: Mesh, camera: F32, lens: F32, top: float) -> Mesh:
     """`mesh` with the neck behind the chin textured from the neck just below, not from the chin in front of
     it."""
     body = np.ascontiguousarray(mesh.triangles[mesh.parts == 0].astype(np.int32))
     screen = _project(mesh.vertices, camera, lens)
     front = _depths(screen, body, int(lens[3]))
     used = np.unique(body)
+    used = used[mesh.vertices[used, 1] < top]
     x = np.clip(screen[used, 0].astype(int), 0, front.shape[1] - 1)
     uv = mesh.uv.copy()
     for vertex, column in zip(used, x, strict=True):

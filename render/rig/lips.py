@@ -78,9 +78,10 @@ TARGETS: Final[F32] = np.stack([unit_vector(SHAPES[name].units) for name in VISE
 """(15, 52) float32."""
 
 _CLOSURES = tuple(VISEMES.index(name) for name in ("pp", "ff"))
-_CLOSED_FROM, _CLOSED_AT = 0.22, 0.55
+_CLOSED_FROM, _CLOSED_AT = 0.30, 0.70
 """Weight of a closing sound at which the lips start, and have finished, to obey it alone."""
-_CLOSURE_ROWS = slice(PAST_ROWS - 2, PAST_ROWS + 3)
+_CLOSURE_ROWS = slice(PAST_ROWS - 1, PAST_ROWS + 3)
+"""The frame's own four rows, with the lips' lead."""
 _REACH = 1.12
 """Blending weakens every target; this gives the strength back."""
 _RANGE_DB = 22.0

@@ -28,6 +28,8 @@ def unit_vector(weights: dict[str, float]) -> NDArray[np.float32]:
     vector = np.zeros(UNIT_COUNT, np.float32)
     for name, weight in weights.items():
         names = (name,) if name in UNITS else (f"{name}Left", f"{name}Right")
+        if not set(names) <= set(UNITS):
+            raise ValueError(f"there is no face unit {name!r}; see UNITS")
         for each in names:
             vector[UNITS.index(each)] = weight
     return vector

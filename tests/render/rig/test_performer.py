@@ -1,0 +1,191 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.rig import HOP, face, heard, named, speech, spoken, stage
+from visavis.render.rig.motion import Motion
+from visavis.render.rig.performer import DELAY_TICKS, Performer
+from visavis.render.rig.units import BLINK_LEFT, UNITS
+from visavis.stream.controls import Controls
+from visavis.stream.media import TickAudio
+
+LIDS = [UNITS.index(name) for name in UNITS if name.startswith("eye")]
+MOUTH = [UNITS.index(name) for name in UNITS if name.startswith(("mouth", "jaw", "tongue"))]
+BLINK = BLINK_LEFT
+
+
+def perform(ticks: list[TickAudio], *, seed: int = 3, controls: Controls | None = None) -> list[Motion]:
+    """The motions of `ticks`, the first of which is the first ever heard."""
+    performer = Performer(stage(), seed=seed, index=ticks[0].index)
+    if controls is not None:
+        performer.control(controls)
+    return [performer.hear(tick) for tick in ticks]
+
+
+def gaps(motions: list[Motion]) -> list[float]:
+    canvas = face().canvas()
+    return [face().lip_gap(motion, canvas) for motion in motions]
+
+
+def apart(one: Motion, other: Motion) -> float:
+    """Largest difference, a degree of head counted as a tenth; blinks, which are fast, do not count."""
+    return max(
+        float(np.abs(np.delete(one.units - other.units, LIDS)).max()),
+        float(np.abs(one.head - other.head).max()) / 10,
+        float(np.abs(one.gaze - other.gaze).max()),
+    )
+
+
+def same(one: list[Motion], other: list[Motion]) -> bool:
+    return all(apart(a, b) == 0 for a, b in zip(one, other, strict=True))
+
+
+def test_the_same_seed_and_sound_give_the_same_motions() -> None:
+    ticks = spoken(0, speech()[: 60 * HOP])
+    assert same(perform(ticks), perform(ticks))
+
+
+def test_another_seed_lives_another_life() -> None:
+    ticks = [heard(index) for index in range(60)]
+    assert not same(perform(ticks, seed=1), perform(ticks, seed=2))
+
+
+def test_silence_rests_while_the_head_and_the_eyes_live() -> None:
+    motions = perform([heard(index) for index in range(500)])
+    assert max(gaps(motions)) == 0.0
+    assert not any(motion.units[MOUTH].any() for motion in motions)
+    assert np.std([motion.head[0] for motion in motions]) > 0.3
+    assert max(motion.units[BLINK] for motion in motions) > 0.9
+
+
+def test_speech_moves_the_lips_far_more_than_silence() -> None:
+    ticks = spoken(0, speech())
+    lips = np.array(gaps(perform(ticks)))[DELAY_TICKS:]
+    loud = np.array([float(np.abs(tick.heard).max()) for tick in ticks])
+    near = np.convolve(loud > 0.003, np.ones(9), "same")[: len(lips)] > 0
+    assert (~near).sum() > 10
+    assert lips[near].var() > 20 * lips[~near].var()
+
+
+def test_lips_follow_the_sound_within_forty_milliseconds() -> None:
+    ticks = spoken(0, speech())
+    lips = np.array(gaps(perform(ticks)))[DELAY_TICKS:]
+    level = np.array([float(np.sqrt(np.square(tick.heard).mean())) for tick in ticks])[: len(lips)]
+    lags = range(-4, 5)
+    match = [float(np.corrcoef(np.roll(lips, -lag)[8:-8], level[8:-8])[0, 1]) for lag in lags]
+    assert max(match) > 0.5
+    assert abs(lags[int(np.argmax(match))]) <= 1
+
+
+@pytest.mark.parametrize("closure", ["pp", "ff"])
+def test_lips_close_on_known_closures_and_open_on_vowels(closure: str) -> None:
+    word = [["aa"] * 4, ["aa"] * 4, [closure] * 4, ["aa"] * 4, ["aa"] * 4]
+    quiet = [named(index, ["sil"] * 4) for index in range(10)]
+    ticks = quiet + [named(10 + k, names) for k, names in enumerate(word * 3)]
+    ticks += [named(25 + k, ["sil"] * 4) for k in range(12)]
+    lips = gaps(perform(ticks))[DELAY_TICKS:]
+    for start in (10, 15, 20):
+        assert lips[start + 2] == 0.0
+        assert min(lips[start + 1], lips[start + 3]) > 0.02
+    assert max(lips[:8]) == 0.0
+    assert max(lips[30:]) == 0.0
+
+
+def test_known_rows_replace_what_the_net_hears() -> None:
+    sound = speech()[20 * HOP : 60 * HOP]
+    ticks = [heard(k, sound[k * HOP : (k + 1) * HOP]) for k in range(40)]
+    rows = named(0, ["pp"] * 4)
+    told = [TickAudio(tick.index, tick.sent, tick.heard, rows.rows, rows.known, (), True) for tick in ticks]
+    assert max(gaps(perform(ticks))) > 0.05
+    assert max(gaps(perform(told))) == 0.0
+
+
+def test_a_start_at_any_index_is_at_rest_until_its_sound_is_due() -> None:
+    motions = perform(spoken(1000, speech()[: 40 * HOP]))
+    assert not any(motion.units[MOUTH].any() for motion in motions[:DELAY_TICKS])
+
+
+@settings(max_examples=25)
+@given(st.integers(20, 90), st.integers(0, 8))
+def test_an_interrupt_joins_without_a_jump_and_rests_within_six_frames(drawn: int, ahead: int) -> None:
+    performer = Performer(stage(), seed=5, index=0)
+    ticks = spoken(0, speech()[: (drawn + 1) * HOP])
+    before = {tick.index - DELAY_TICKS: performer.hear(tick) for tick in ticks}
+    sent = drawn - DELAY_TICKS - ahead
+    performer.interrupt(sent)
+    assert performer.next_tick == sent + 1
+    after = [performer.hear(heard(sent + 1 + k)) for k in range(DELAY_TICKS + 12)]
+    drawn_after = after[DELAY_TICKS:]
+    assert not any(motion.units[MOUTH].any() for motion in drawn_after[5:])
+    usual = max(apart(a, b) for a, b in pairwise(before.values()))
+    assert apart(before[sent], drawn_after[0]) <= max(0.15, 0.8 * usual)
+    assert max(apart(a, b) for a, b in pairwise(drawn_after)) <= max(0.35, usual)
+
+
+def test_life_goes_on_after_an_interrupt_as_if_nothing_had_been_said() -> None:
+    performer = Performer(stage(), seed=5, index=0)
+    for tick in spoken(0, speech()[: 60 * HOP]):
+        performer.hear(tick)
+    performer.interrupt(50)
+    resumed = [performer.hear(heard(51 + k)) for k in range(60)]
+    silent = perform([heard(index) for index in range(111)], seed=5)
+    assert same(resumed[30:], silent[81:])
+
+
+def test_speech_after_an_interrupt_moves_the_lips_again() -> None:
+    performer = Performer(stage(), seed=5, index=0)
+    for tick in spoken(0, speech()[: 60 * HOP]):
+        performer.hear(tick)
+    performer.interrupt(55)
+    again = [performer.hear(tick) for tick in spoken(56, speech()[10 * HOP : 60 * HOP])]
+    assert max(gaps(again[DELAY_TICKS + 6 :])) > 0.05
+
+
+def test_a_second_interrupt_before_rest_is_smooth_too() -> None:
+    performer = Performer(stage(), seed=5, index=0)
+    for tick in spoken(0, speech()[: 60 * HOP]):
+        performer.hear(tick)
+    performer.interrupt(50)
+    first = [performer.hear(heard(51 + k)) for k in range(5)]
+    performer.interrupt(52)
+    second = [performer.hear(heard(53 + k)) for k in range(8)]
+    assert apart(first[4], second[DELAY_TICKS]) < 0.3
+
+
+def test_an_interrupt_before_anything_was_drawn_is_at_rest() -> None:
+    performer = Performer(stage(), seed=5, index=10)
+    performer.interrupt(9)
+    assert not performer.hear(heard(10)).units[MOUTH].any()
+
+
+def test_intensity_scales_the_mouth() -> None:
+    ticks = spoken(0, speech()[: 60 * HOP])
+    calm, lively = (perform(ticks, controls=Controls(intensity=level)) for level in (0.3, 1.5))
+    assert max(gaps(lively)) > 1.5 * max(gaps(calm))
+
+
+def test_controls_turn_the_head_and_the_eyes() -> None:
+    ticks = [heard(index) for index in range(60)]
+    motions = perform(ticks, controls=Controls(head_yaw=8.0, gaze_x=-0.8))
+    plain = perform(ticks)
+    assert motions[-1].head[0] - plain[-1].head[0] > 5
+    assert motions[-1].gaze[0] < plain[-1].gaze[0] - 0.5
+    steps = [apart(a, b) for a, b in pairwise(motions)]
+    assert max(steps[:40]) < 0.3
+
+
+def test_blinks_can_be_switched_off() -> None:
+    ticks = [heard(index) for index in range(500)]
+    motions = perform(ticks, controls=Controls(blink_per_minute=0.0))
+    assert max(motion.units[BLINK] for motion in motions[10:]) < 0.1
+
+
+def test_every_number_stays_in_its_range() -> None:
+    mood = Controls(emotion="surprised", intensity=2.0, head_yaw=20.0, head_pitch=-15.0, gaze_y=1.0)
+    for motion in perform(spoken(0, speech()[: 80 * HOP]), controls=mood):
+        assert motion.units.min() >= 0
+        assert motion.units.max() <= 1
+        assert np.abs(motion.head).max() <= 12
+        assert np.abs(motion.gaze).max() <= 1
