@@ -37,12 +37,18 @@ _RECORDER = """
   const samples = new Float32Array(ear.fftSize);
   window.recorded = [];
   window.recording = true;
+  window.counted = [{ at: performance.now(), frames: video.getVideoPlaybackQuality().totalVideoFrames }];
   const step = (now) => {
     ear.getFloatTimeDomainData(samples);
     const energy = Math.sqrt(samples.reduce((sum, x) => sum + x * x, 0) / samples.length);
     brush.drawImage(video, 0, 0, video.videoWidth, video.videoWidth, 0, 0, 320, 320);
     window.recorded.push({ now, energy, picture: canvas.toDataURL('image/jpeg', 0.85) });
     if (window.recording) video.requestVideoFrameCallback(step);
+  };
+  window.finish = () => {
+    window.recording = false;
+    window.counted.push({ at: performance.now(), frames: video.getVideoPlaybackQuality().totalVideoFrames });
+    return { entries: window.recorded, counted: window.counted };
   };
   video.requestVideoFrameCallback(step);
 }
@@ -61,6 +67,8 @@ class Recording:
     lips: np.ndarray
     eyes: np.ndarray
     score: np.ndarray
+    fps: float
+    """Frames a second that were decoded, whether or not the recorder caught them."""
 
     def correlation(self, *, reach_ms: int) -> tuple[float, int]:
         """The best correlation of lips with sound, and its lag within `reach_ms` (lips after sound)."""
@@ -94,7 +102,8 @@ def record(page: Page, *, ms: int) -> Recording:
     """Watch and listen for `ms`."""
     page.evaluate(_RECORDER)
     page.wait_for_timeout(ms)
-    entries = page.evaluate("() => { window.recording = false; return window.recorded; }")
+    result = page.evaluate("() => finish()")
+    entries, (first, last) = result["entries"], result["counted"]
     pictures = [_decode(entry["picture"]) for entry in entries]
     faces = [landmarks(picture) for picture in pictures]
     return Recording(
@@ -103,6 +112,7 @@ def record(page: Page, *, ms: int) -> Recording:
         lips=np.array([lip_gap(points) for _, points in faces]),
         eyes=np.array([eye_gap(points) for _, points in faces]),
         score=np.array([score for score, _ in faces]),
+        fps=(last["frames"] - first["frames"]) * 1000 / (last["at"] - first["at"]),
     )
 
 
