@@ -1,0 +1,38 @@
+from pathlib import Path
+
+import pytest
+from support.front import GALLERY
+from visavis.stream.errors import AvatarError
+from visavis.web.gallery import Card, open_gallery
+
+CARD = Card("ruby", "Ruby", "rig", ((720, 1280), (512, 512)), Path("preview.png"))
+
+
+def test_the_first_size_is_taken_when_none_is_asked_for() -> None:
+    assert CARD.size_of(None) == (720, 1280)
+
+
+def test_a_size_is_found_by_its_text() -> None:
+    assert CARD.size_of("512x512") == (512, 512)
+
+
+@pytest.mark.parametrize("text", ["", "1x1", "512X512", "512x512x3", "x" * 1000])
+def test_another_size_is_refused_with_those_there_are(text: str) -> None:
+    with pytest.raises(AvatarError, match="choose one of 720x1280, 512x512"):
+        CARD.size_of(text)
+
+
+def test_cards_are_found_by_name() -> None:
+    card = GALLERY.find("marcus")
+    assert card is not None
+    assert card.title == "Marcus"
+    assert GALLERY.find("nobody") is None
+    assert GALLERY.names == tuple(card.name for card in GALLERY)
+
+
+async def test_the_presenters_that_ship_with_the_project_are_there() -> None:
+    gallery = await open_gallery()
+    assert {"ruby", "marcus"} <= set(gallery.names)
+    for card in gallery:
+        assert card.preview.is_file()
+        assert {(720, 1280), (512, 512)} <= set(card.sizes)
