@@ -103,6 +103,8 @@ export class Api {
   }
 
   /**
+   * A new session. The page's own token, where it has one, outlives the session's.
+   *
    * @param {{avatar: string, size: string, controls?: object}} wish
    * @returns {Promise<Session>}
    */
@@ -113,7 +115,8 @@ export class Api {
       timeoutMs: CREATE_TIMEOUT_MS,
       ...json(wish),
     });
-    return await response.json();
+    const session = await response.json();
+    return { ...session, token: this.token || session.token };
   }
 
   /** An existing session as this page sees it; `token` alone opens it. @param {string} id @returns {Promise<Session>} */

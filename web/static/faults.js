@@ -69,7 +69,7 @@ const FAULTS = {
   },
   mic_insecure: {
     title: "The microphone needs a secure page",
-    text: "Browsers allow it only over https or on localhost. Serve the page with a certificate (scripts/make_cert), or open it on the server's own machine.",
+    text: "Open this page over https (scripts/make_cert makes a certificate), or on the server's own machine.",
   },
   mic_denied: {
     title: "The microphone is blocked",

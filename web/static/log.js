@@ -5,6 +5,7 @@ import { byId, icon, make } from "./dom.js";
 /** @typedef {"sending" | "queued" | "speaking" | "done" | "interrupted" | "dropped" | "failed"} LineState */
 
 const LONGEST = 40;
+const SHOWN_CHARACTERS = 300;
 
 /** @type {Record<LineState, string>} */
 const WORDS = {
@@ -42,8 +43,9 @@ export class Log {
   /** @param {string} id @param {"text" | "file"} kind @param {string} title */
   add(id, kind, title) {
     if (this.#lines.size === 0) this.#list.replaceChildren();
-    const words = make("span", { className: "said" }, title);
-    const row = make("li", { title }, icon(kind), words, make("span", { className: "fate" }), make("i", { className: "bar" }));
+    const brief = title.slice(0, SHOWN_CHARACTERS);
+    const words = make("span", { className: "said" }, brief);
+    const row = make("li", { title: brief }, icon(kind), words, make("span", { className: "fate" }), make("i", { className: "bar" }));
     this.#list.append(row);
     this.#lines.set(id, { row, state: "sending" });
     this.#forgetOldest();
