@@ -43,6 +43,8 @@ class Chores:
         task = self._group.create_task(_guarded(work, name), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # A task that is cancelled before its first step leaves its work unstarted, which Python warns of.
+        task.add_done_callback(lambda _: work.close())
         return task
 
 

@@ -11,7 +11,7 @@ from aiortc.sdp import SessionDescription
 
 from ..stream.errors import CapacityError, ProtocolError
 from . import sender
-from .chores import Chores
+from .chores import Bell, Chores
 
 _LOG = logging.getLogger(__name__)
 
@@ -72,6 +72,8 @@ class Peers:
         self.options = options
         self._chores = chores
         self._peers: dict[str, Peer] = {}
+        self._closing: set[Peer] = set()
+        self._bell = Bell()
 
     def __len__(self) -> int:
         return len(self._peers)
@@ -115,12 +117,17 @@ class Peers:
         """End a connection. Closing twice is harmless."""
         if self._peers.pop(peer.id, None) is None:
             return
+        self._closing.add(peer)
         peer.ended()
         try:
             async with asyncio.timeout(_CLOSE_S):
-                await peer.connection.close()
+                # aiortc does not bear being cancelled in here.
+                await asyncio.shield(peer.connection.close())
         except TimeoutError:
             _LOG.warning("%s %s did not close in time", peer.kind, peer.id[:6])
+        finally:
+            self._closing.discard(peer)
+            self._bell.ring()
 
     def close_session(self, session: str) -> None:
         """End the connections of a session that is over, in the background."""
@@ -129,7 +136,9 @@ class Peers:
                 self._chores.spawn(self.close(peer), f"end of {peer.kind} {peer.id[:6]}")
 
     async def close_all(self) -> None:
+        """End every connection; returns when all are gone."""
         await asyncio.gather(*(self.close(peer) for peer in list(self._peers.values())))
+        await self._bell.until(lambda: not self._closing)
 
     def _watch(self, peer: Peer, connected: Callable[[], None]) -> None:
         def changed() -> None:
@@ -156,8 +165,9 @@ def parse_offer(sdp: str) -> SessionDescription:
         sound = all(media.dtls and media.dtls.fingerprints for media in offer.media if media.port)
     except Exception as error:
         # aiortc's parser meets bad input with whatever its code runs into.
+        reason = str(error) or type(error).__name__
         raise ProtocolError(
-            f"the SDP offer cannot be read ({error}); send a complete WebRTC offer"
+            f"the SDP offer cannot be read ({reason}); send a complete WebRTC offer"
         ) from error
     if not offer.media or not sound:
         raise ProtocolError("the SDP offer has no usable media; send a complete WebRTC offer")

@@ -117,9 +117,7 @@ def test_sound_is_the_same_however_it_is_cut(cuts: list[int]) -> None:
     whole = wav(22_050) + sound
     edges = [0, *sorted(min(cut, len(whole)) for cut in cuts), len(whole)]
     connection = started()
-    heard = [
-        connection.binary(whole[start:end]) for start, end in zip(edges, edges[1:], strict=False)
-    ]
+    heard = [connection.binary(whole[start:end]) for start, end in zip(edges, edges[1:], strict=False)]
     assert b"".join(part.pcm for part in heard) == sound
     assert {part.rate for part in heard if part.pcm} == {22_050}
 
