@@ -26,8 +26,8 @@ _LIDS_SWAP = 0.8
 """Blink weight at which the closed lids' texture has taken over."""
 _EYE_SWING_PX = (5.0, 3.0)
 """Shift of the iris at full gaze, in master pixels."""
-_PATCH_PIXELS = 300 * 240
-"""Most pixels of a patch, at double resolution."""
+_PATCH_PIXELS = 200 * 300
+"""Most pixels of a patch, at double height."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,11 @@ class Canvas:
 
 @dataclass(frozen=True, slots=True)
 class _Looks:
-    """What drawing needs beside geometry: textures, lid cross-fade (2,) and shift of the eyes (2, 2)."""
+    """What drawing needs beside geometry: textures, plate, lid cross-fade (2,) and shift of the eyes (2, 2)."""
 
     atlas: U32
     atlas_width: int
+    plate: U32
     blink: F32
     gaze: F32
 
@@ -87,7 +88,11 @@ class Face:
         shift = np.array([-motion.gaze[0], motion.gaze[1]], np.float32) * self._gaze_px
         lids = [hermite(float(motion.units[each]) / _LIDS_SWAP) for each in (BLINK_LEFT, BLINK_RIGHT)]
         looks = _Looks(
-            layers.atlas, layers.atlas_width, np.array(lids, np.float32), np.array([shift, shift], np.float32)
+            layers.atlas,
+            layers.atlas_width,
+            layers.plate.reshape(-1),
+            np.array(lids, np.float32),
+            np.array([shift, shift], np.float32),
         )
         canvas.packed[...] = layers.plate
         canvas.depth[...] = raster.FAR
@@ -162,6 +167,7 @@ def _draw(
         looks.gaze,
         tone,
         _BIAS,
+        looks.plate,
         out,
         depth,
         width,
@@ -169,22 +175,22 @@ def _draw(
 
 
 def _draw_fine(mesh: Mesh, batch: Batch, rim: F32, looks: _Looks, canvas: Canvas) -> None:
-    """Draw `batch` at double resolution around its posed `rim` (R, 3) and lay it, smoothed, over the
+    """Draw `batch` at double height around its posed `rim` (R, 3) and lay it, smoothed, over the
     picture."""
     high, wide = canvas.depth.shape
     left, top = np.clip(np.floor(rim[:, :2].min(0)).astype(int) - 2, 0, (wide - 1, high - 1))
     right, bottom = np.clip(np.ceil(rim[:, :2].max(0)).astype(int) + 2, 1, (wide, high))
     width = int(right - left)
-    height = min(int(bottom - top), _PATCH_PIXELS // (4 * width))
-    size = 4 * width * height
+    height = min(int(bottom - top), _PATCH_PIXELS // (2 * width))
+    size = 2 * width * height
     fine, depth = canvas.fine[:size], canvas.fine_depth[:size]
     fine[...] = 0
     depth[...] = raster.FAR
     np.multiply(
-        canvas.screen - np.array([left, top, 0], np.float32), np.array([2, 2, 1], np.float32), canvas.near
+        canvas.screen - np.array([left, top, 0], np.float32), np.array([1, 2, 1], np.float32), canvas.near
     )
-    _draw(mesh, batch, looks, canvas.near, canvas.tone, fine, depth, 2 * width)
-    raster.lay(fine, 2 * width, canvas.packed.reshape(-1), wide, int(left), int(top))
+    _draw(mesh, batch, looks, canvas.near, canvas.tone, fine, depth, width)
+    raster.lay(fine, width, canvas.packed.reshape(-1), wide, int(left), int(top))
 
 
 def _eye_area(mesh: Mesh, view: View) -> NDArray[np.bool_]:
@@ -199,7 +205,7 @@ def _eye_area(mesh: Mesh, view: View) -> NDArray[np.bool_]:
     pages = np.full((len(raster.PAGES), height + 1, width + 1), 0xFF000000, np.uint32)
     pages[raster.PAGES.index("eyes")] = 0xFFFFFFFF
     none = np.zeros((2, 2), np.float32)
-    looks = _Looks(pages.reshape(-1), width + 1, none[0], none)
+    looks = _Looks(pages.reshape(-1), width + 1, canvas.packed.reshape(-1), none[0], none)
     for patch in mesh.patches:
         out, depth = canvas.packed.reshape(-1), canvas.depth.reshape(-1)
         _draw(mesh, patch.batch, looks, canvas.screen, canvas.tone, out, depth, width)

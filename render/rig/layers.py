@@ -21,7 +21,7 @@ class Layers:
     """The crop's textures and the plate under them.
 
     `atlas` (5 pages * atlas_height * atlas_width,) uint32 premultiplied RGBA, pages in the order of
-    `raster.PAGES`; texel (x, y) of a page is crop pixel (x, y) at rest. `plate` (H, W) uint32 RGBA, opaque;
+    `raster.PAGES`; texel (x, y) of a page is crop pixel (x, y) at rest. `plate` (H, W) uint32 RGBA with alpha 0;
     `mask` (H, W) float32.
     """
 
@@ -41,7 +41,10 @@ def load_layers(avatar: Avatar, view: View, eye_area: NDArray[np.bool_]) -> Laye
     pages = [_page(each) for each in (head, closed, _widened(head, eye_area), hair, back)]
     plate = avatar.plate((view.width, view.height))[y : y + height, x : x + width]
     return Layers(
-        np.concatenate(pages), width + 1, _packed(cv2.cvtColor(plate, cv2.COLOR_RGB2RGBA)), _mask(view)
+        np.concatenate(pages),
+        width + 1,
+        _packed(cv2.merge([*cv2.split(plate), np.zeros_like(plate[..., 0])])),
+        _mask(view),
     )
 
 

@@ -21,7 +21,7 @@ BODY, LEFT_EYE, RIGHT_EYE, UPPER_TEETH, LOWER_TEETH, TONGUE, HAIR, BACK = range(
 _LID_REACH = np.array([0.40, 0.34], np.float32)
 """Half width and height of what a blink changes around an eye, in model units (1 dm)."""
 _EYE_PATCH, _MOUTH_PATCH = np.array([0.19, 0.12], np.float32), np.array([0.37, 0.17], np.float32)
-"""Half width and height of the areas that are drawn at double resolution."""
+"""Half width and height of the areas that are drawn at double height."""
 _PATCH_FILL, _PATCH_CORE = 1.5, 0.8
 """Of such an area: what fills the box around it, and what the first pass can leave out."""
 _BAND_PX, _ROW_PX = 48, 12
@@ -38,7 +38,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """An area drawn once more at double resolution; `rim` (R,) are the vertices that span it."""
+    """An area drawn once more at double height; `rim` (R,) are the vertices that span it."""
 
     batch: Batch
     rim: NDArray[np.intp]
@@ -151,7 +151,7 @@ def _around_eyes(avatar: Avatar, reach: F32) -> Bools:
 
 
 def _drawing_order(avatar: Avatar, triangles: I32, kinds: U8, uv: F32) -> NDArray[np.intp]:
-    """Back card, then head, then hair, each a band of rows behind the one before.
+    """Head, then hair, then the card behind them, each a band of rows behind the one before.
 
     So every pixel gets its layers in that order although the frame is passed only once, which keeps the bands
     in the caches. A band is higher than layers slide against each other. Hair goes from back to front in its
@@ -159,7 +159,7 @@ def _drawing_order(avatar: Avatar, triangles: I32, kinds: U8, uv: F32) -> NDArra
     """
     camera = avatar.tensors["camera"].astype(np.float32)
     depth = ((avatar.tensors["vertices"].astype(np.float32) - camera[0]) @ camera[3])[triangles].mean(1)
-    layer = np.where(kinds == raster.BACK, 0, np.where(kinds == raster.HAIR, 2, 1))
+    layer = np.where(kinds == raster.BACK, 2, np.where(kinds == raster.HAIR, 1, 0))
     column, row = uv[triangles].mean(1).T
     turn = row // _BAND_PX + layer
     return np.lexsort((np.where(kinds == raster.HAIR, -depth, column), row // _ROW_PX, layer, turn))

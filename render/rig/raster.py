@@ -73,6 +73,22 @@ def _over(lanes, under):  # pyright: ignore[reportMissingParameterType]
     return _pixel(lanes + (((below + ((below >> _8) & _ALL)) >> _8) & _ALL))
 
 
+@njit(types.uint32(_U64, types.uint32, types.uint32), cache=True, nogil=True, inline="always")
+def _under(lanes, above, plate):  # pyright: ignore[reportMissingParameterType]
+    """The picture `above`, whose alpha says how much of `plate` it covers, with `lanes` laid between the two."""
+    behind = _lanes(_over(lanes, plate))
+    free = _BYTE - np.uint64(above >> np.uint32(24))
+    if free == _BYTE:
+        return _pixel(behind)
+    over, below, pixel = _lanes(above), _lanes(plate), _0
+    for k in range(4):
+        shift = np.uint64(16 * k)
+        gain = int(((behind >> shift) & _BYTE) * free) - int(((below >> shift) & _BYTE) * free)
+        value = int((over >> shift) & _BYTE) + (gain + 127) // 255
+        pixel |= np.uint64(min(max(value, 0), 255)) << shift
+    return _pixel(pixel)
+
+
 @njit(types.int64(float32), cache=True, nogil=True, inline="always")
 def _first(edge):  # pyright: ignore[reportMissingParameterType]
     """The first pixel whose centre is not before `edge`."""
@@ -80,7 +96,9 @@ def _first(edge):  # pyright: ignore[reportMissingParameterType]
 
 
 @njit(
-    types.void(_F2, _I2, _B1, _B1, _F2, _F2, _U1, types.int64, _F1, _F2, _F2, _F1, _U1, _F1, types.int64),
+    types.void(
+        _F2, _I2, _B1, _B1, _F2, _F2, _U1, types.int64, _F1, _F2, _F2, _F1, _U1, _U1, _F1, types.int64
+    ),
     cache=True,
     nogil=True,
     fastmath=True,
@@ -98,12 +116,16 @@ def draw(
     gaze: F32,
     tone: F32,
     bias: F32,
+    plate: U32,
     out: U32,
     depth: F32,
     width: int,
 ) -> None:
-    """Draw `triangles` (T, 3) in order over the opaque pixels `out` (H * width,), with `depth` like it as
-    z-buffer.
+    """Draw `triangles` (T, 3) in order over `out` (H * width,), with `depth` like it as z-buffer.
+
+    `out` starts as `plate` (H * width,) with alpha 0; its alpha grows to how much of the plate is covered, so that
+    the layer behind the head can be drawn last, where something is still free. It may also start, and `plate` be,
+    all 0.
 
     `kinds` (T,) says how; `marks` (T,) is the side of a lid or an eye. `uv` and `uv_closed` (V, 2) are in
     texels of an `atlas` page, `blink` (2,) mixes the closed lids in, `gaze` (2, 2) shifts the eyes in texels,
@@ -208,7 +230,9 @@ def draw(
             v = np.uint64(int((v0 + dx * dvx + dy * dvy - _POINT5) * _FIXED + _ROUND))
             if kind == BACK:
                 while at < last:
-                    out[at] = _over(_sample(atlas, base, stride, u, v), out[at])
+                    above = out[at]
+                    if (above >> np.uint32(24)) < np.uint32(255):
+                        out[at] = _under(_sample(atlas, base, stride, u, v), above, plate[at])
                     u, v = u + du, v + dv
                     at += _1
             elif kind == HAIR:
@@ -248,18 +272,15 @@ def draw(
     fastmath=True,
 )
 def lay(fine: U32, fine_width: int, out: U32, width: int, left: int, top: int) -> None:
-    """Halve the picture `fine` (2 h * 2 w,) and lay it over the opaque `out` (H * width,) at (left, top)."""
-    wide, two = fine_width // 2, np.uint64(2)
-    step, quarter = np.uint64(fine_width), np.uint64(0x0002000200020002)
+    """Halve the rows of the picture `fine` (2 h * fine_width,) and lay it over `out` (H * width,) at (left, top)."""
+    step, half = np.uint64(fine_width), np.uint64(0x0001000100010001)
     for row in range(fine.shape[0] // fine_width // 2):
         at = np.uint64((top + row) * width + left)
         src = np.uint64(2 * row * fine_width)
-        last = at + np.uint64(wide)
+        last = at + step
         while at < last:
-            upper = _lanes(fine[src]) + _lanes(fine[src + _1])
-            lower = _lanes(fine[src + step]) + _lanes(fine[src + step + _1])
-            lanes = ((upper + lower + quarter) >> two) & _ALL
+            lanes = ((_lanes(fine[src]) + _lanes(fine[src + step]) + half) >> _1) & _ALL
             if lanes > _0:
                 out[at] = _over(lanes, out[at])
             at += _1
-            src += two
+            src += _1

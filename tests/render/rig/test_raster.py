@@ -21,6 +21,7 @@ def picture(
     out: NDArray[np.uint32] | None = None,
     buffer: F32 | None = None,
     tone: F32 | None = None,
+    plate: NDArray[np.uint32] | None = None,
 ) -> NDArray[np.uint32]:
     """A quad of `corners` drawn in one colour, `closed` in green, over black."""
     atlas = np.full((5, SIDE + 1, SIDE + 1), page, np.uint32)
@@ -29,6 +30,7 @@ def picture(
     uv = np.clip(screen[:, :2], 0.51, SIDE + 0.4).astype(np.float32)
     target = np.full(SIDE * SIDE, 0xFF000000, np.uint32) if out is None else out.reshape(-1)
     far = np.full(SIDE * SIDE, raster.FAR, np.float32) if buffer is None else buffer
+    under = np.zeros(SIDE * SIDE, np.uint32) if plate is None else plate
     raster.draw(
         screen,
         HALVES,
@@ -42,6 +44,7 @@ def picture(
         np.zeros((2, 2), np.float32),
         np.zeros((4, 3), np.float32) if tone is None else tone,
         np.zeros(6, np.float32),
+        under.reshape(-1),
         target,
         far,
         SIDE,
@@ -58,9 +61,8 @@ def test_a_quad_covers_exactly_the_pixels_whose_centres_it_holds() -> None:
 
 @pytest.mark.parametrize("shift", [0.0, 0.13, 0.5, 0.77])
 def test_two_halves_share_an_edge_without_gap_or_overlap(shift: float) -> None:
-    half = 0x80000080
     corners = [(x + shift, y + 0.3 * shift) for x, y in QUAD]
-    values = np.unique(picture(corners, page=half, kind=raster.BACK))
+    values = np.unique(picture(corners, page=0x80000080, kind=raster.HAIR))
     assert len(values) == 2
 
 
@@ -70,7 +72,8 @@ def test_a_triangle_seen_from_behind_is_not_drawn() -> None:
 
 @pytest.mark.parametrize("kind", [raster.HAIR, raster.BACK], ids=["hair", "back"])
 def test_layers_are_drawn_from_both_sides(kind: int) -> None:
-    assert (picture(QUAD[::-1], kind=kind) == RED).sum() == 256
+    free = np.zeros(SIDE * SIDE, np.uint32)
+    assert (picture(QUAD[::-1], kind=kind, out=free) == RED).sum() == 256
 
 
 @pytest.mark.parametrize("corner", [(-30.0, -30.0), (60.0, 60.0), (-1e6, 5.0)])
@@ -98,10 +101,37 @@ def test_what_is_clear_leaves_no_depth() -> None:
 
 def test_a_half_clear_layer_mixes_with_what_is_under_it() -> None:
     out = np.full(SIDE * SIDE, GREEN, np.uint32)
-    pixel = int(picture(QUAD, page=0x80000080, kind=raster.BACK, out=out)[10, 10])
+    pixel = int(picture(QUAD, page=0x80000080, kind=raster.HAIR, out=out)[10, 10])
     red, green, alpha = pixel & 0xFF, (pixel >> 8) & 0xFF, pixel >> 24
     assert (red, alpha) == (128, 255)
     assert green == pytest.approx(127, abs=1)
+
+
+def test_alpha_tells_how_much_of_the_plate_is_covered() -> None:
+    out = np.full(SIDE * SIDE, GREEN & 0x00FFFFFF, np.uint32)
+    for covered in (128, 192, 224):
+        pixel = int(picture(QUAD, page=0x80000080, kind=raster.HAIR, out=out)[10, 10])
+        assert pixel >> 24 == pytest.approx(covered, abs=1)
+
+
+@pytest.mark.parametrize("kind", [raster.HAIR, raster.SKIN], ids=["half covered", "free"])
+def test_the_layer_behind_may_be_drawn_last(kind: int) -> None:
+    """The order of drawing makes no difference: front over back over plate."""
+    front, back = (0x80000080 if kind == raster.HAIR else CLEAR), 0x80800000
+    plate = np.full(SIDE * SIDE, 0x00204060, np.uint32)
+    late, early = plate.copy(), plate.copy()
+    picture(QUAD, page=front, kind=kind, out=late)
+    picture(QUAD, page=back, kind=raster.BACK, out=late, plate=plate)
+    picture(QUAD, page=back, kind=raster.HAIR, out=early)
+    picture(QUAD, page=front, kind=kind, out=early)
+    assert np.abs(late.view(np.uint8).astype(int) - early.view(np.uint8)).max() <= 2
+    assert (late != plate).sum() == 256
+
+
+def test_the_layer_behind_leaves_what_is_covered() -> None:
+    out = np.full(SIDE * SIDE, GREEN, np.uint32)
+    picture(QUAD, page=RED, kind=raster.BACK, out=out)
+    assert (out == GREEN).all()
 
 
 @pytest.mark.parametrize(("blink", "green"), [(0.0, 0), (0.5, 128), (1.0, 255)])
@@ -129,18 +159,33 @@ def test_a_texture_at_rest_is_copied_exactly() -> None:
     flags = np.zeros(2, np.uint8)
     tone, bias = np.zeros((4, 3), np.float32), np.zeros(6, np.float32)
     raster.draw(
-        screen, HALVES, flags, flags, uv, uv, atlas, SIDE + 1, none[0], none, tone, bias, out, buffer, SIDE
+        screen,
+        HALVES,
+        flags,
+        flags,
+        uv,
+        uv,
+        atlas,
+        SIDE + 1,
+        none[0],
+        none,
+        tone,
+        bias,
+        out,
+        out,
+        buffer,
+        SIDE,
     )
     apart = np.abs(out.view(np.uint8).astype(int) - page[:SIDE, :SIDE].copy().view(np.uint8).reshape(-1))
     assert apart.max() <= 1
 
 
-def test_a_fine_picture_is_halved_and_laid_in_its_place() -> None:
-    fine = np.zeros((4, 4), np.uint32)
-    fine[:2, :2] = RED
-    fine[0, 2] = fine[1, 3] = GREEN
+def test_a_fine_picture_is_halved_in_height_and_laid_in_its_place() -> None:
+    fine = np.zeros((4, 2), np.uint32)
+    fine[:2, 0] = RED
+    fine[0, 1] = GREEN
     out = np.full(SIDE * SIDE, 0xFF000000, np.uint32)
-    raster.lay(fine.reshape(-1), 4, out, SIDE, 3, 5)
+    raster.lay(fine.reshape(-1), 2, out, SIDE, 3, 5)
     drawn = out.reshape(SIDE, SIDE)
     assert drawn[5, 3] == RED
     assert (int(drawn[5, 4]) >> 8) & 0xFF == pytest.approx(128, abs=1)
