@@ -17,6 +17,7 @@ export class Stage {
   #video = byId("stage", HTMLVideoElement);
   #poster = byId("poster", HTMLImageElement);
   #ambient = byId("ambient", HTMLCanvasElement);
+  #backdrop = byId("backdrop", HTMLCanvasElement);
   #cover = byId("cover", HTMLDivElement);
   #start = byId("start", HTMLButtonElement);
   #cancel = byId("cancel", HTMLButtonElement);
@@ -41,7 +42,7 @@ export class Stage {
     byId("full", HTMLButtonElement).addEventListener("click", () => this.#toggleFull());
     byId("notice-close", HTMLButtonElement).addEventListener("click", () => this.#dismiss());
     this.#tap.addEventListener("click", () => this.#unblock());
-    this.#poster.addEventListener("load", () => this.#paintAmbient());
+    this.#poster.addEventListener("load", () => this.#posterLoaded());
     this.#prepareSound();
   }
 
@@ -199,14 +200,21 @@ export class Stage {
     else this.#frame.requestFullscreen?.().catch(() => {});
   }
 
-  /** A soft light of the presenter's colours behind the frame, painted once. */
-  #paintAmbient() {
-    const { width, height } = this.#ambient;
-    const small = make("canvas", { width: 6, height: 8 });
-    small.getContext("2d")?.drawImage(this.#poster, 0, 0, 6, 8);
-    const context = this.#ambient.getContext("2d");
+  /** A preview may be a square of the face alone: the style sheet then lays it where the face will be. */
+  #posterLoaded() {
+    const { naturalWidth, naturalHeight } = this.#poster;
+    this.#frame.dataset.poster = naturalWidth > 0.8 * naturalHeight ? "square" : "portrait";
+    this.#paintSoftly(this.#ambient);
+    this.#paintSoftly(this.#backdrop);
+  }
+
+  /** The poster's colours without its detail, painted once. @param {HTMLCanvasElement} canvas */
+  #paintSoftly(canvas) {
+    const small = make("canvas", { width: 3, height: 4 });
+    small.getContext("2d")?.drawImage(this.#poster, 0, 0, 3, 4);
+    const context = canvas.getContext("2d");
     if (!context) return;
     context.imageSmoothingQuality = "high";
-    context.drawImage(small, 0, 0, width, height);
+    context.drawImage(small, 0, 0, canvas.width, canvas.height);
   }
 }
