@@ -1,0 +1,89 @@
+import logging
+import os
+import sys
+import time
+
+import pytest
+from support.front import until
+from visavis.web import child as child_module
+from visavis.web.child import Child
+from visavis.web.chores import Chores
+
+ECHO = """
+import socket, sys
+with socket.socket(fileno=int(sys.argv[sys.argv.index("--fd") + 1])) as link:
+    while data := link.recv(65536):
+        link.sendall(data.upper())
+"""
+TALKS = "print('the first line'); print('the last words'); raise SystemExit(3)"
+STUBBORN = "import time; time.sleep(60)"
+
+
+def script(text: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", text)
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+async def test_bytes_go_both_ways_and_the_child_ends_when_asked() -> None:
+    child = await Child.spawn("echo", script(ECHO))
+    child.write(b"hello")
+    await child.drain()
+    assert await child.read() == b"HELLO"
+    assert child.alive
+    await child.stop()
+    assert not child.alive
+    assert gone(child.pid)
+
+
+async def test_what_the_child_prints_is_logged_and_its_last_words_are_kept(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.INFO):
+        async with Chores() as chores:
+            child = await Child.spawn("talker", script(TALKS))
+            chores.spawn(child.pump_log(), "log")
+            assert await child.read() == b""
+            await child.stop()
+    assert child.last_line == "the last words"
+    assert f"talker[{child.pid}]: the first line" in caplog.text
+
+
+async def test_a_child_that_does_not_end_when_asked_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child_module, "_STOP_S", 0.05)
+    child = await Child.spawn("stubborn", script(STUBBORN))
+    began_ns = time.monotonic_ns()
+    await child.stop()
+    assert time.monotonic_ns() - began_ns < 2_000_000_000
+    assert gone(child.pid)
+
+
+async def test_a_killed_child_reads_as_its_end_and_takes_no_more() -> None:
+    child = await Child.spawn("echo", script(ECHO))
+    child.kill()
+    assert await child.read() == b""
+    await until(lambda: not child.alive)
+    child.write(b"lost")
+    await child.drain()
+    child.kill()
+    await child.stop()
+
+
+async def test_a_line_without_end_is_cut_and_not_kept_whole() -> None:
+    async with Chores() as chores:
+        child = await Child.spawn("noisy", script("import sys; sys.stdout.write('x' * 1000000)"))
+        chores.spawn(child.pump_log(), "log")
+        await child.stop()
+    assert 0 < len(child.last_line) < 1_000_000
+
+
+async def test_a_signal_for_our_terminal_does_not_reach_the_child() -> None:
+    child = await Child.spawn("echo", script(ECHO))
+    assert os.getpgid(child.pid) == child.pid != os.getpgid(0)
+    await child.stop()

@@ -1,0 +1,127 @@
+import asyncio
+import os
+import signal
+import sys
+from dataclasses import dataclass, field
+
+import pytest
+from support.front import FAKE_WORKER, until
+from visavis.stream.controls import Controls
+from visavis.stream.errors import SetupError
+from visavis.stream.link import Open, Ready, Tick, ToFront
+from visavis.web import workers as workers_module
+from visavis.web.chores import Chores
+from visavis.web.workers import WorkerOptions, Workers, WorkerState, backoff_s, worker_command
+
+DIES = (sys.executable, "-c", "print('no engine here'); raise SystemExit(1)")
+SPEAKS_FIRST = """
+import socket, sys
+from visavis.stream.link import Opened, to_frame
+with socket.socket(fileno=int(sys.argv[sys.argv.index("--fd") + 1])) as link:
+    link.sendall(to_frame(Opened("s")))
+    link.recv(1)
+"""
+
+
+@dataclass
+class Log:
+    """Events of a worker, in order."""
+
+    busy: bool = False
+    told: list[str] = field(default_factory=list[str])
+    messages: list[ToFront] = field(default_factory=list[ToFront])
+
+    def worker_up(self, ready: Ready) -> None:
+        self.told.append(f"up {ready.engine}")
+
+    def worker_lost(self) -> None:
+        self.told.append("lost")
+
+    def message(self, message: ToFront) -> None:
+        self.messages.append(message)
+
+
+def opening(avatar: str) -> Open:
+    return Open("s", avatar, 64, 64, 1, 0, 0, 0, 1_000_000, Controls())
+
+
+async def failure_of(command: tuple[str, ...]) -> str:
+    async with Chores() as chores:
+        workers = Workers(chores, command)
+        error: SetupError | None = None
+        try:
+            await workers.run(Log())
+        except SetupError as raised:
+            error = raised
+    assert error is not None
+    assert workers.state is WorkerState.STOPPED
+    return str(error)
+
+
+async def test_a_killed_worker_comes_back_and_what_is_told_meanwhile_is_lost() -> None:
+    log = Log()
+    async with asyncio.TaskGroup() as group, Chores() as chores:
+        workers = Workers(chores, FAKE_WORKER)
+        workers.send(opening("ruby"))
+        running = group.create_task(workers.run(log))
+        await until(lambda: workers.state is WorkerState.UP)
+        workers.send(opening("ruby"))
+        await until(lambda: any(isinstance(message, Tick) for message in log.messages))
+        first = workers.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        await until(lambda: workers.restarts == 1 and workers.state is WorkerState.UP)
+        assert workers.pid != first
+        assert log.told == ["up fake", "lost", "up fake"]
+        running.cancel()
+    assert workers.state is WorkerState.STOPPED
+
+
+async def test_a_worker_that_never_becomes_ready_is_given_up_with_its_last_words() -> None:
+    assert await failure_of(DIES) == "the worker does not start: no engine here"
+
+
+async def test_a_worker_that_speaks_before_it_is_ready_is_not_taken() -> None:
+    assert "does not start" in await failure_of((sys.executable, "-c", SPEAKS_FIRST))
+
+
+async def test_a_worker_that_falls_silent_at_work_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "_SILENCE_S", 0.1)
+    log = Log(busy=False)
+    async with asyncio.TaskGroup() as group, Chores() as chores:
+        workers = Workers(chores, FAKE_WORKER)
+        running = group.create_task(workers.run(log))
+        await until(lambda: workers.state is WorkerState.UP)
+        await asyncio.sleep(0.3)
+        assert log.told == ["up fake"]
+        log.busy = True
+        await until(lambda: "lost" in log.told)
+        running.cancel()
+
+
+async def test_a_worker_that_sends_nonsense_is_replaced() -> None:
+    nonsense = (
+        "import socket, sys\n"
+        "from visavis.stream.link import Ready, to_frame\n"
+        "with socket.socket(fileno=int(sys.argv[sys.argv.index('--fd') + 1])) as link:\n"
+        "    link.sendall(to_frame(Ready('odd', 0, 0, '', 1)))\n"
+        "    link.recv(1)\n"
+        "    link.sendall(b'\\xff' * 64)\n"
+        "    link.recv(1 << 16)\n"
+    )
+    log = Log()
+    async with asyncio.TaskGroup() as group, Chores() as chores:
+        workers = Workers(chores, (sys.executable, "-c", nonsense))
+        running = group.create_task(workers.run(log))
+        await until(lambda: workers.state is WorkerState.UP)
+        workers.send(opening("ruby"))
+        await until(lambda: log.told[:2] == ["up odd", "lost"])
+        running.cancel()
+
+
+def test_the_first_restart_is_at_once_and_repeated_ones_wait_longer_and_longer() -> None:
+    assert [backoff_s(deaths) for deaths in range(9)] == [0, 0, 0.25, 0.5, 1, 2, 4, 8, 8]
+
+
+def test_the_real_worker_is_told_its_engine() -> None:
+    assert worker_command(WorkerOptions("rig"))[1:] == ("-m", "visavis.render.worker", "--engine", "rig")
