@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from visavis.stream.clock import (
     FEATURE_HOP,
     FRAME_RATE,
+    NS_PER_MS,
     NS_PER_SECOND,
     PROGRAM_HOP,
     TICK_NS,
@@ -94,6 +95,7 @@ def test_a_tick_holds_whole_samples_or_the_rate_is_refused() -> None:
 
 def test_the_programme_has_1920_samples_640_heard_samples_and_40_ms_a_tick() -> None:
     assert (PROGRAM_HOP, FEATURE_HOP, TICK_NS) == (1920, 640, 40_000_000)
+    assert NS_PER_SECOND == 1000 * NS_PER_MS
 
 
 @given(st.integers(0, 10**9))

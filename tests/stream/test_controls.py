@@ -31,7 +31,13 @@ def test_the_defaults_are_a_neutral_face_at_rest() -> None:
     plain = Controls()
     assert plain.emotion == "neutral"
     assert (plain.gaze_x, plain.gaze_y, plain.head_yaw, plain.head_pitch, plain.head_roll) == (0,) * 5
+    assert (plain.intensity, plain.emotion_level, plain.blink_per_minute) == (1, 1, 15)
     assert merged(plain, {}) == plain
+
+
+def test_controls_cannot_be_changed_in_place() -> None:
+    with pytest.raises(AttributeError, match="immutable"):
+        Controls().intensity = 2.0  # type: ignore[misc]
 
 
 @EACH

@@ -53,6 +53,10 @@ def test_latency_is_a_tick_the_lookahead_and_the_lead(lead: int, delay: int, lat
     assert Pacer(FrameClock(FRAME_RATE, 0), PacerOptions(lead=lead)).latency_ms(delay) == latency_ms
 
 
+def test_speech_that_is_known_may_be_drawn_eight_ticks_ahead() -> None:
+    assert (PACER.options.lead, PACER.options.horizon) == (2, 8)
+
+
 @pytest.mark.parametrize(("lead", "horizon"), [(0, 8), (-1, 8), (9, 8), (1, 0)])
 def test_the_lead_lies_between_one_and_the_horizon(lead: int, horizon: int) -> None:
     with pytest.raises(ValueError, match="lead must lie between 1 and the horizon"):

@@ -103,11 +103,18 @@ def test_garbage_is_taken_or_refused_the_same_way_however_it_was_cut(
 
 @pytest.mark.parametrize(
     ("stream", "expected"),
-    [(b"RIFX1234WAVE", b"RIFX1234WAVE"), (b"RIFF1234AVI x", b"RIFF1234AVI "), (b"RIx", b"RI"), (b"x", b"")],
+    [(b"RIFX1234WAVE", b"RIFX1234WAVE"), (b"RIFF1234AVI ", b"RIFF1234AVI "), (b"RIx", b"RI"), (b"x", b"")],
 )
 def test_what_only_looks_like_a_header_is_sound(stream: bytes, expected: bytes) -> None:
     assert read([stream])[0] == expected
     assert read(stream[at : at + 1] for at in range(len(stream)))[0] == expected
+
+
+@pytest.mark.parametrize("start", [b"", b"ab", b"RIFF1234AVI ", wav(fmt(), pcm=b"ab"), wav(fmt(), pcm=b"")])
+def test_a_header_is_only_skipped_at_the_very_start(start: bytes) -> None:
+    _, reader = read([start])
+    first = reader.feed(wav(fmt(), pcm=b"cd"))
+    assert first == (wav(fmt(), pcm=b"cd") if start else b"cd")
 
 
 @pytest.mark.parametrize(

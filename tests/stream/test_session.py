@@ -227,6 +227,17 @@ def test_a_second_interrupt_before_the_next_tick_keeps_the_fade() -> None:
     assert steps(sent, take(session, 1)).max() <= STEP
 
 
+def test_each_interrupt_of_a_conversation_fades() -> None:
+    session = Session("s")
+    for epoch in (1, 2, 3):
+        session.push(chunk(f"a{epoch}", sine(TONE_HZ, 48_000, 9600)), 0)
+        sent, dropped = take(session, 0), take(session, 1)
+        session.interrupt(epoch, dropped)
+        after = take(session, 1)
+        assert steps(sent, after).max() <= STEP
+        assert np.abs(after.sent).max() > 0.3
+
+
 def test_new_sound_right_after_an_interrupt_is_laid_over_the_fade() -> None:
     session = speaking()
     sent, dropped = take(session, 0), take(session, 1)

@@ -36,6 +36,11 @@ def test_one_slow_value_in_a_hundred_shows_in_the_tail() -> None:
     assert filled(9000.0).percentile(50) == 9000.0
 
 
+def test_a_percentile_counts_exactly_among_many_values() -> None:
+    histogram = filled(*[1.0] * 990, *[400.0] * 10)
+    assert (histogram.percentile(99), histogram.percentile(99.1)) == (1.0, 400.0)
+
+
 def test_early_values_below_zero_keep_an_honest_maximum() -> None:
     histogram = filled(-3.0, -7.0)
     assert histogram.max == -3.0
@@ -74,7 +79,7 @@ def test_a_percentile_is_at_most_one_bucket_too_high(numbers: list[float], perce
     ranked = sorted(numbers)
     exact = ranked[max(0, -int(-percent * len(ranked) // 100) - 1)]
     bound = next((bound for bound in DEFAULT_BOUNDS_MS if exact <= bound), max(numbers))
-    assert filled(*numbers).percentile(percent) <= max(bound, exact)
+    assert exact <= filled(*numbers).percentile(percent) <= max(bound, exact)
 
 
 @given(values, st.lists(percents, min_size=2, max_size=2).map(sorted))

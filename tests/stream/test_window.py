@@ -32,6 +32,10 @@ def test_a_window_comes_as_soon_as_its_last_sample_is_there() -> None:
     assert [list(one) for one in windower.feed(SOUND[2:4])] == [[2, 3, 4]]
 
 
+def test_without_padding_the_first_window_begins_with_the_first_sample() -> None:
+    assert [list(one) for one in Windower(window=2, hop=1).feed(SOUND[:3])] == [[1, 2], [2, 3]]
+
+
 def test_padding_alone_may_fill_a_window() -> None:
     assert [list(one) for one in Windower(window=2, hop=2, pad=2).feed(SOUND[:0])] == [[0, 0]]
 
