@@ -36,6 +36,8 @@ NECK_SEARCH_PX, NECK_MARGIN_PX, NECK_BEHIND, NECK_BELOW_MOUTH = 170, 3, 0.12, 0.
 """How far below the jaw its neck is looked for, how far below its edge it is sampled, and how far behind it
 lies."""
 FEATHER = 14
+FRINGE_PX, FRINGE_ALPHA = 5, 40
+"""Least width of what may lie beside the mesh, in master pixels, and its least alpha."""
 SWING_DEG = (14.0, 12.0, 13.0)
 """Yaw, pitch and roll that the crop must hold."""
 FACE_SLIP_PX, HAIR_SLIP_PX, SCALP_SLIP_PX = 56, 30, 44
@@ -71,13 +73,13 @@ def pack(layers: Path, target: Path, title: str) -> None:
     """Write the avatar folder `target`, replacing what it held."""
     target.mkdir(parents=True, exist_ok=True)
     source = dict(np.load(layers / "head.npz"))
-    alpha = {name: _read(layers / file)[..., 3] for name, file in TEXTURE_FILES.items()}
     camera, lens = _camera(source)
-    mesh = _under_the_jaw(_mesh(source), camera, lens, float(source["mouth"][1]) - NECK_BELOW_MOUTH)
+    mesh = _mesh(source)
+    _write_textures(layers, target, mesh, camera, lens)
+    alpha = {name: _read(target / name)[..., 3] for name in TEXTURE_FILES}
+    mesh = _under_the_jaw(mesh, camera, lens, float(source["mouth"][1]) - NECK_BELOW_MOUTH)
     mesh = _card_grid(mesh, alpha[folder.HAIR_BACK], camera, lens)
     mesh = _trimmed(mesh, alpha, source)
-    for name, file in TEXTURE_FILES.items():
-        (target / name).write_bytes((layers / file).read_bytes())
     (target / folder.TENSORS).write_bytes(safetensors.numpy.save(_tensors(mesh, source)))
     views = [_view(size, mesh, source) for size in SIZES]
     _write_plates(layers, target, source)
@@ -96,6 +98,30 @@ def pack(layers: Path, target: Path, title: str) -> None:
     (target / folder.MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
     size = sum(entry.stat().st_size for entry in target.iterdir())
     print(f"{target}: {len(mesh.vertices)} vertices, {len(mesh.triangles)} triangles, {size / 1e6:.2f} MB")
+
+
+def _write_textures(layers: Path, target: Path, mesh: Mesh, camera: F32, lens: F32) -> None:
+    """Copy the layers; what the head's picture has beside its mesh, such as a beard, goes to the card behind
+    it."""
+    for name, file in TEXTURE_FILES.items():
+        (target / name).write_bytes((layers / file).read_bytes())
+    body = np.ascontiguousarray(mesh.triangles[mesh.parts == 0].astype(np.int32))
+    side = int(lens[3])
+    covered = _depths(_project(mesh.vertices, camera, lens), body, side) < raster.FAR
+    head, back = (
+        _read(layers / TEXTURE_FILES[name]).astype(np.float32) for name in (folder.HEAD, folder.HAIR_BACK)
+    )
+    fringe = (~covered & (head[..., 3] > FRINGE_ALPHA)).astype(np.uint8)
+    thick = cv2.morphologyEx(fringe, cv2.MORPH_OPEN, np.ones((FRINGE_PX, FRINGE_PX), np.uint8))
+    near = cv2.blur(
+        cv2.dilate(thick, np.ones((2 * FRINGE_PX + 1,) * 2, np.uint8)).astype(np.float32), (FRINGE_PX,) * 2
+    )
+    above = head[..., 3:] / 255 * near[..., None]
+    below = back[..., 3:] / 255 * (1 - above)
+    cover = above + below
+    color = (head[..., :3] * above + back[..., :3] * below) / np.maximum(cover, 1e-3)
+    merged = np.concatenate([color, cover * 255], 2).round().astype(np.uint8)
+    cv2.imwrite(str(target / folder.HAIR_BACK), merged, [cv2.IMWRITE_WEBP_QUALITY, 92])
 
 
 def _read(path: Path) -> NDArray[np.uint8]:
@@ -190,7 +216,22 @@ def _depths(screen: F32, triangles: NDArray[np.int32], side: int) -> F32:
     uv = np.full((count, 2), 0.5, np.float32)
     tone, bias = np.zeros((count, 3), np.float32), np.zeros(6, np.float32)
     raster.draw(
-        screen, triangles, kinds, kinds, uv, uv, solid, 2, none[0], none, tone, bias, out, depth, side
+        screen,
+        triangles,
+        kinds,
+        kinds,
+        uv,
+        uv,
+        solid,
+        2,
+        none[0],
+        none,
+        tone,
+        bias,
+        out,
+        out,
+        depth,
+        side,
     )
     return depth.reshape(side, side)
 

@@ -20,7 +20,7 @@ U8 = NDArray[np.uint8]
 U32 = NDArray[np.uint32]
 
 _LEVELS = 256
-_BIAS = np.array([0, 0, 0, 0.035, -0.02, 0], np.float32)
+_BIAS = np.array([0, 0, 0, 0.035, -0.08, 0], np.float32)
 """Added to depths by kind, in model units (1 dm): the mouth interior never pokes through the lips."""
 _LIDS_SWAP = 0.8
 """Blink weight at which the closed lids' texture has taken over."""

@@ -40,7 +40,6 @@ def test_the_rest_pose_shows_the_person_of_the_preview(name: str) -> None:
     apart = cv2.blur(np.abs(shown - wanted).max(2).astype(np.float32), (12, 12))
     assert apart.max() < 40
     assert apart.mean() < 5
-    print(apart.max(), apart.mean())
 
 
 def test_the_edge_of_the_crop_keeps_the_plate() -> None:
