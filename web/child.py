@@ -38,18 +38,19 @@ class Child:
     async def spawn(cls, name: str, command: Sequence[str]) -> "Child":
         """Start `command --fd N`."""
         ours, theirs = socket.socketpair()
-        with theirs:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                "--fd",
-                str(theirs.fileno()),
-                pass_fds=(theirs.fileno(),),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=PIPE,
-                stderr=STDOUT,
-                process_group=0,
-            )
-        reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_READ_BYTES)
+        try:
+            with theirs:
+                process = await _started([*command, "--fd", str(theirs.fileno())], theirs.fileno())
+        except BaseException:
+            ours.close()
+            raise
+        try:
+            reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_READ_BYTES)
+        except BaseException:
+            process.kill()
+            ours.close()
+            await process.wait()
+            raise
         writer.transport.set_write_buffer_limits(high=_WRITE_HIGH_BYTES)
         return cls(name, process, reader, writer)
 
@@ -115,6 +116,17 @@ class Child:
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS_S):
                 await self._pumped.wait()
+
+
+async def _started(command: Sequence[str], fd: int) -> Process:
+    return await asyncio.create_subprocess_exec(
+        *command,
+        pass_fds=(fd,),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=PIPE,
+        stderr=STDOUT,
+        process_group=0,
+    )
 
 
 async def _line(output: asyncio.StreamReader) -> bytes:

@@ -75,7 +75,9 @@ async def running_front(
             sessions.close_all()
             await peers.close_all()
             for task in tasks:
-                task.cancel()
+                # One that a failure has cancelled already is stopping its process, and must not be disturbed.
+                if not task.cancelling():
+                    task.cancel()
 
 
 async def _sweep(sessions: Sessions) -> None:

@@ -44,7 +44,15 @@ def guards(auth: Auth, *, loopback: bool) -> list[Middleware]:
             return refused(Refusal(500, "failed", "the server failed; its log says why"))
 
     @web.middleware
-    async def check_origin(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def share(request: web.Request, handler: Handler) -> web.StreamResponse:
+        response = await handler(request)
+        origin = request.headers.get(hdrs.ORIGIN)
+        if origin is not None and auth.welcomes(origin, request.host) and not response.prepared:
+            _allow(response, origin)
+        return response
+
+    @web.middleware
+    async def check_caller(request: web.Request, handler: Handler) -> web.StreamResponse:
         origin = request.headers.get(hdrs.ORIGIN)
         if loopback and not names_loopback(request.host):
             raise Refusal(403, "bad_host", f"{request.host[:80]!r} is not this machine; use http://localhost")
@@ -52,10 +60,7 @@ def guards(auth: Auth, *, loopback: bool) -> list[Middleware]:
             raise Refusal(
                 403, "bad_origin", f"pages of {str(origin)[:80]} may not call this server; list it in origins"
             )
-        response = await _preflight(request) if _is_preflight(request) else await handler(request)
-        if origin is not None and not response.prepared:
-            _allow(response, origin)
-        return response
+        return _preflight(request) if _is_preflight(request) else await handler(request)
 
     @web.middleware
     async def check_token(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -70,14 +75,14 @@ def guards(auth: Auth, *, loopback: bool) -> list[Middleware]:
                 )
         return await handler(request)
 
-    return [check_origin, tell_errors, check_token]
+    return [share, tell_errors, check_caller, check_token]
 
 
 def _is_preflight(request: web.Request) -> bool:
     return request.method == hdrs.METH_OPTIONS and hdrs.ACCESS_CONTROL_REQUEST_METHOD in request.headers
 
 
-async def _preflight(request: web.Request) -> web.StreamResponse:
+def _preflight(request: web.Request) -> web.StreamResponse:
     headers: dict[str, str] = {
         hdrs.ACCESS_CONTROL_ALLOW_METHODS: _ALLOWED_METHODS,
         hdrs.ACCESS_CONTROL_ALLOW_HEADERS: _ALLOWED_HEADERS,

@@ -1,0 +1,51 @@
+import asyncio
+import os
+
+import pytest
+from support.front import FAKE_VOICE, FAKE_WORKER, GALLERY, studio, until
+from support.peers import watching
+from visavis.stream.errors import SetupError
+from visavis.web import front as front_module
+from visavis.web.chores import first_of
+from visavis.web.config import Config
+from visavis.web.front import running_front
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_leaving_the_front_ends_its_processes_sessions_and_connections() -> None:
+    async with studio() as server:
+        pid = server.front.workers.pid
+        session = (await server.open())["id"]
+        async with watching(server, session) as watcher:
+            await until(lambda: len(watcher.pictures_ns) > 0)
+            server.front.sessions.close_all()
+            assert server.front.sessions.programs == []
+    assert pid is not None
+    assert not alive(pid)
+    assert len(server.front.peers) == 0
+
+
+async def test_a_worker_that_cannot_start_ends_the_front_with_the_reason() -> None:
+    broken = ("python3", "-c", "raise SystemExit('no engine here')")
+    with pytest.raises(ExceptionGroup) as group:
+        async with running_front(Config(), worker=broken, voice=FAKE_VOICE, gallery=GALLERY):
+            await asyncio.Event().wait()
+    error = first_of(group.value)
+    assert isinstance(error, SetupError)
+    assert "no engine here" in str(error)
+
+
+async def test_unused_sessions_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(front_module, "_SWEEP_S", 0.01)
+    async with running_front(Config(), worker=FAKE_WORKER, voice=FAKE_VOICE, gallery=GALLERY) as front:
+        swept = asyncio.Event()
+        monkeypatch.setattr(type(front.sessions), "sweep", lambda _self, _now_ns: swept.set())
+        async with asyncio.timeout(5):
+            await swept.wait()

@@ -1,0 +1,51 @@
+from prometheus_client.parser import text_string_to_metric_families
+from support.front import Port, tick
+from visavis.stream.controls import Controls
+from visavis.stream.link import Gauges, Opened, Ready
+from visavis.web.bitrate import Estimate
+from visavis.web.chores import Chores
+from visavis.web.metrics import Metrics
+from visavis.web.peer import Peers, WebRtcOptions
+from visavis.web.sessions import SessionOptions, Sessions, Wish
+from visavis.web.tracks import Feed
+from visavis.web.workers import Workers
+
+
+def values(metrics: Metrics) -> dict[str, float]:
+    return {
+        sample.name + (sample.labels.get("le", "")): sample.value
+        for family in text_string_to_metric_families(metrics.text().decode())
+        for sample in family.samples
+    }
+
+
+async def test_figures_are_those_of_the_sessions() -> None:
+    async with Chores() as chores:
+        port = Port()
+        sessions = Sessions(SessionOptions(), worker=port, on_close=lambda _: None)
+        metrics = Metrics(sessions, Workers(chores, ("none",)), Peers(WebRtcOptions(), chores))
+        assert values(metrics)["visavis_worker_up"] == 0
+        sessions.worker_up(Ready("fake", 3, 2, "clip", 2))
+
+        def opened() -> None:
+            sessions.message(Opened(port.said[-1].session))
+
+        port.send = lambda message: (port.said.append(message), opened())  # type: ignore[method-assign]
+        program = await sessions.create(Wish("ruby", (64, 64), 1, Controls()), 0)
+        port.send = port.said.append  # type: ignore[method-assign]
+        program.viewers.append(Feed(has_video=True, has_audio=True, estimate=Estimate(1)))
+        for index in range(30):
+            program.tick(tick(index, size=998), index * 40_000_000 + 12_000_000)
+        program.counts.take(Gauges("s", 30, 2, 1, 4, 0))
+        seen = values(metrics)
+        assert seen["visavis_sessions"] == seen["visavis_worker_up"] == 1
+        assert seen["visavis_ticks_total"] == 30
+        assert (seen["visavis_frames_generated_total"], seen["visavis_frames_repeated_total"]) == (30, 2)
+        assert (seen["visavis_frames_late_total"], seen["visavis_underruns_total"]) == (1, 4)
+        assert seen["visavis_bitrate_bps"] == 200_000
+        assert seen["visavis_tick_lateness_seconds_bucket0.01"] == 0
+        assert seen["visavis_tick_lateness_seconds_bucket0.015"] == 30
+        assert seen["visavis_tick_lateness_seconds_bucket+Inf"] == 30
+        sessions.close_all()
+        seen = values(metrics)
+        assert (seen["visavis_sessions"], seen["visavis_ticks_total"]) == (0, 30)
