@@ -84,8 +84,9 @@ _CLOSURE_ROWS = slice(PAST_ROWS - 1, PAST_ROWS + 3)
 """The frame's own four rows, with the lips' lead."""
 _REACH = 1.12
 """Blending weakens every target; this gives the strength back."""
-_RANGE_DB = 22.0
-_SOFTEST = 0.66
+_RANGE_DB = 18.0
+"""Below the voice's usual peak, over which the mouth shrinks to its softest."""
+_SOFTEST, _LOUDEST = 0.4, 1.1
 
 
 def _dominance() -> F32:
@@ -124,9 +125,10 @@ def mouth(rows: F32, loudness: float, awake: float) -> F32:
 
 def loudness(loud: F32, reference: float) -> float:
     """Mouth scale from the RMS `loud` (SPAN_ROWS,) of the rows against the voice's usual peak `reference`."""
-    level = float(loud[PAST_ROWS - 4 : PAST_ROWS + 5].max())
+    near = loud[PAST_ROWS - 3 : PAST_ROWS + 5]
+    level = float(np.sqrt(np.mean(np.square(near))))
     below_db = 20 * np.log10(max(level, 1e-6) / max(reference, 1e-6))
-    return float(np.clip(1.0 + (1.0 - _SOFTEST) * (below_db + 3.0) / _RANGE_DB, _SOFTEST, 1.08))
+    return float(np.clip(1.0 + (1.0 - _SOFTEST) * (below_db + 3.0) / _RANGE_DB, _SOFTEST, _LOUDEST))
 
 
 def awake(active: NDArray[np.bool_]) -> float:

@@ -13,9 +13,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 ARTIFACTS = ROOT / "artifacts"
 SPEECH = ROOT / "tests" / "assets" / "jfk.wav"
 SENTENCE = (
-    "Good evening. Tonight we talk about bamboo boats, purple maps and the people who move them. "
-    "My mother bought a beautiful big umbrella from the farmer near the river. "
-    "Why would anybody want to do that? Perhaps tomorrow we will find out."
+    "Good evening. Here is the weather for tomorrow. It will be sunny in the east, with a little rain near the "
+    "mountains in the late afternoon. Please take a jacket if you plan to be out after dark. "
+    "And now, back to the studio."
 )
 WATCH_MS = 10_000
 FACE_SURE = 0.6

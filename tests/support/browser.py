@@ -74,14 +74,10 @@ class Recording:
         """The best correlation of lips with sound, and its lag within `reach_ms` (lips after sound)."""
         grid = np.arange(self.at_ms[0], self.at_ms[-1], GRID_MS)
         lips = np.interp(grid, self.at_ms, self.lips)
-        energy = _smooth(np.interp(grid, self.at_ms - _EAR_MS, np.log10(self.energy + 1e-3)), 7)
+        energy = np.interp(grid, self.at_ms - _EAR_MS, np.log10(self.energy + 1e-3))
         steps = reach_ms // GRID_MS
         found = [(_pearson(lips, np.roll(energy, lag)), lag * GRID_MS) for lag in range(-steps, steps + 1)]
         return max(found)
-
-
-def _smooth(values: np.ndarray, width: int) -> np.ndarray:
-    return np.convolve(values, np.ones(width) / width, "same")
 
 
 def _pearson(a: np.ndarray, b: np.ndarray) -> float:

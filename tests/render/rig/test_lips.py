@@ -75,14 +75,14 @@ def test_a_sleeping_mouth_does_nothing() -> None:
 
 def test_a_soft_voice_opens_the_mouth_less() -> None:
     soft, usual = (lips.loudness(np.full(lips.SPAN_ROWS, level, np.float32), 0.1) for level in (0.01, 0.1))
-    assert 0.6 < soft < 0.8 < 1.0 <= usual < 1.1
+    assert 0.35 < soft < 0.6 < 1.0 <= usual <= 1.1
     jaw = [lips.mouth(rows("aa*19"), scale, 1.0)[JAW] for scale in (soft, usual)]
     assert jaw[0] < jaw[1]
 
 
 def test_loudness_never_leaves_its_range() -> None:
     for level in (0.0, 1e-9, 1.0, 100.0):
-        assert 0.6 < lips.loudness(np.full(lips.SPAN_ROWS, level, np.float32), 0.1) < 1.1
+        assert 0.4 <= lips.loudness(np.full(lips.SPAN_ROWS, level, np.float32), 0.1) <= 1.1
 
 
 def test_the_mouth_wakes_and_settles_over_three_ticks() -> None:
