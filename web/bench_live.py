@@ -7,7 +7,7 @@ import socket
 import statistics
 import sys
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
@@ -59,7 +59,6 @@ class _Viewer:
 
     peer: RTCPeerConnection
     frames: int = 0
-    tasks: list[asyncio.Task[None]] = field(default_factory=list[asyncio.Task[None]])
 
 
 class _NoDecoder:
@@ -76,11 +75,17 @@ def _no_decoder(codec: object) -> _NoDecoder:
 async def measure(bench: LiveBench) -> dict[str, Any]:
     """Run `bench` and return its figures."""
     setattr(rtcrtpreceiver, "get_decoder", _no_decoder)  # noqa: B010 (not exported, and the only way in)
-    async with _serving(bench) as (url, front), aiohttp.ClientSession(url) as client:
-        (worker,) = children(front, command="visavis.render.worker")[:1] or [0]
+    async with (
+        _serving(bench) as (url, front),
+        aiohttp.ClientSession(url) as client,
+        asyncio.TaskGroup() as tasks,
+    ):
+        worker = children(front, command="visavis.render.worker")[0]
         names = [await _open(client, bench) for _ in range(bench.sessions)]
-        viewers = [await _watch(client, name) for name in names]
-        talkers = asyncio.gather(*(_keep_talking(client, name) for name in names))
+        viewers = [await _watch(client, name, tasks) for name in names]
+        quiet = asyncio.Event()
+        for name in names:
+            tasks.create_task(_keep_talking(client, name, quiet))
         await asyncio.sleep(WARM_UP_SECONDS)
         before = [await _state(client, name) for name in names]
         frames_before = [viewer.frames for viewer in viewers]
@@ -88,14 +93,11 @@ async def measure(bench: LiveBench) -> dict[str, Any]:
         memory = await _sample_memory(front, worker, bench.seconds)
         end = (usage(front), usage(worker))
         after = [await _state(client, name) for name in names]
-        fps = [
-            (viewer.frames - frames) / bench.seconds
-            for viewer, frames in zip(viewers, frames_before, strict=True)
-        ]
-        talkers.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await talkers
-        await asyncio.gather(*(viewer.peer.close() for viewer in viewers))
+        frames = [viewer.frames - first for viewer, first in zip(viewers, frames_before, strict=True)]
+        quiet.set()
+        for viewer in viewers:
+            await viewer.peer.close()
+    fps = [count / bench.seconds for count in frames]
     return _figures(bench, before, after, fps, start, end, memory)
 
 
@@ -164,14 +166,14 @@ async def _open(client: aiohttp.ClientSession, bench: LiveBench) -> str:
         return body["id"]
 
 
-async def _watch(client: aiohttp.ClientSession, session: str) -> _Viewer:
+async def _watch(client: aiohttp.ClientSession, session: str, tasks: asyncio.TaskGroup) -> _Viewer:
     viewer = _Viewer(RTCPeerConnection(RTCConfiguration(iceServers=[])))
     for kind in ("video", "audio"):
         viewer.peer.addTransceiver(kind, direction="recvonly")
 
     @viewer.peer.on("track")
     def follow(track: MediaStreamTrack) -> None:  # pyright: ignore[reportUnusedFunction]
-        viewer.tasks.append(asyncio.ensure_future(_count(viewer, track)))
+        tasks.create_task(_count(viewer, track))
 
     await viewer.peer.setLocalDescription(await viewer.peer.createOffer())
     offer = viewer.peer.localDescription.sdp
@@ -191,13 +193,14 @@ async def _count(viewer: _Viewer, track: MediaStreamTrack) -> None:
             viewer.frames += track.kind == "video"
 
 
-async def _keep_talking(client: aiohttp.ClientSession, session: str) -> None:
-    while True:
+async def _keep_talking(client: aiohttp.ClientSession, session: str, quiet: asyncio.Event) -> None:
+    while not quiet.is_set():
         state = await _state(client, session)
         if state["queued_ms"] < _REFILL_MS:
             async with client.post(f"/v1/sessions/{session}/say", json={"text": _TEXT}):
                 pass
-        await asyncio.sleep(2)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(quiet.wait(), _SAMPLE_SECONDS)
 
 
 async def _state(client: aiohttp.ClientSession, session: str) -> dict[str, Any]:

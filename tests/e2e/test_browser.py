@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 ARTIFACTS = ROOT / "artifacts"
 SPEECH = ROOT / "tests" / "assets" / "jfk.wav"
 SENTENCE = (
-    "Good evening. Here is the weather for tomorrow. It will be sunny in the east, with a little rain near the "
+    "Good evening. Here is the weather for tomorrow. It will be sunny in the east, with some rain near the "
     "mountains in the late afternoon. Please take a jacket if you plan to be out after dark. "
     "And now, back to the studio."
 )
