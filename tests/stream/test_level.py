@@ -1,5 +1,5 @@
-import itertools
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -122,16 +122,14 @@ def test_decisions_do_not_depend_on_how_the_sound_was_cut(at: list[int]) -> None
     assert np.array_equal(whole[0], cut[0])
 
 
-@given(frames=st.lists(st.integers(-110, 0), min_size=1, max_size=300))
+@given(runs=st.lists(st.tuples(st.integers(-110, -10), st.integers(1, 60)), min_size=1, max_size=8))
 @settings(max_examples=60)
-def test_whatever_is_heard_the_gate_only_passes_samples_in_order_and_ends_what_it_began(
-    frames: list[int],
+def test_whatever_is_heard_samples_pass_in_order_and_only_what_began_ends(
+    runs: list[tuple[int, int]],
 ) -> None:
-    ramp = np.arange(1, FRAME + 1, dtype=np.float32) / FRAME
-    sound = np.concatenate([ramp * 10 ** (db / 20) + number for number, db in enumerate(frames)]) / len(
-        frames
+    sound = np.concatenate(
+        [noise(FRAME * frames, level_db=db, seed=7 * at) for at, (db, frames) in enumerate(runs)]
     )
-    sound = sound.astype(np.float32)
     gate = VoiceGate(RATE)
     passed: list[float] = []
     kinds: list[str] = []
@@ -140,8 +138,67 @@ def test_whatever_is_heard_the_gate_only_passes_samples_in_order_and_ends_what_i
         passed += [] if samples is None else samples.tolist()
     rest = iter(sound.tolist())
     assert all(value in rest for value in passed)
-    assert all(before == "speech" for before, kind in itertools.pairwise(kinds) if kind == "end")
+    assert all(before == "speech" for before, kind in pairwise(["end", *kinds]) if kind == "end")
     assert gate.is_open == (bool(kinds) and kinds[-1] != "end")
+
+
+def steady(db: float, frames: int) -> Sound:
+    """Frames of exactly `db` dBFS."""
+    return np.full(frames * FRAME, 10 ** (db / 20), np.float32)
+
+
+def frames_said(*parts: Sound) -> list[int]:
+    """Length in frames of each utterance."""
+    return [len(one) // FRAME for one in said(VoiceGate(RATE), parts)]
+
+
+def test_the_gate_opens_12_db_above_the_noise() -> None:
+    room = steady(-60, 100)
+    assert frames_said(room, steady(-48.1, 1)) == []
+    assert frames_said(room, steady(-47.9, 1)) == [21]
+    assert frames_said(steady(-75, 100), steady(-50.1, 1)) == []
+    assert frames_said(steady(-75, 100), steady(-49.9, 1)) == [21]
+
+
+def test_before_any_noise_was_heard_the_gate_opens_at_minus_33_db() -> None:
+    assert frames_said(steady(-33.05, 1)) == []
+    assert frames_said(steady(-32.9, 1)) == [1]
+
+
+def test_the_gate_ends_after_40_frames_less_than_6_db_above_the_noise() -> None:
+    room, speech = steady(-70, 100), steady(-20, 10)
+    assert frames_said(room, speech, steady(-57, 39)) == [20 + 10 + 39]
+    assert frames_said(room, speech, steady(-57, 41)) == [20 + 10 + 40]
+    assert frames_said(room, speech, steady(-54, 41), speech) == [20 + 10 + 41 + 10]
+
+
+def test_a_loud_frame_begins_the_hang_anew() -> None:
+    room, speech, quiet = steady(-70, 100), steady(-20, 1), steady(-70, 39)
+    assert frames_said(room, speech, quiet, speech, quiet, speech) == [20 + 3 + 2 * 39]
+    assert frames_said(room, speech, quiet, speech, quiet, quiet, speech) == [20 + 2 + 39 + 40, 20 + 1]
+
+
+def test_a_new_utterance_has_its_whole_hang() -> None:
+    room, speech = steady(-70, 100), steady(-20, 1)
+    assert frames_said(room, speech, room, speech, room) == [20 + 1 + 40] * 2
+
+
+def test_the_noise_floor_rises_3_db_a_second() -> None:
+    (length,) = frames_said(steady(-70, 100), steady(-40, 800))
+    assert length == pytest.approx(20 + 100 * (22 - 6) / 3 + 40, abs=1)
+
+
+def test_only_sound_below_one_step_of_16_bits_counts_as_muted() -> None:
+    assert frames_said(steady(-90.1, 100), steady(-36, 1)) == []
+    assert frames_said(steady(-89.9, 100), steady(-36, 1)) == [21]
+
+
+def test_a_second_utterance_soon_after_begins_where_the_first_ended() -> None:
+    sound = noise(RATE, level_db=-70)
+    sound[: RATE // 10] *= 300
+    sound[RATE // 10 + 50 * FRAME :][: RATE // 10] *= 300
+    first, second = (place(one, sound) for one in said(VoiceGate(RATE), [sound]))
+    assert first[1] == second[0]
 
 
 def test_options_set_the_moment_before_and_the_hang() -> None:

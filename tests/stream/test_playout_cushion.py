@@ -43,6 +43,14 @@ def test_a_segment_that_is_not_ready_leaves_the_rest_of_the_tick_silent() -> Non
     assert playout.underruns == 0
 
 
+def test_a_segment_that_follows_needs_only_what_the_tick_has_left() -> None:
+    playout = Playout(PlayoutOptions(cushion_ms=10))
+    playout.push(chunk("a", counted(100)), 0)
+    playout.push(chunk("b", counted(1819)), 0)
+    playout.push(chunk("b", counted(1)), 0)
+    assert take(playout, 0).spans == (Span("a", 0, 100, last=True), Span("b", 0, 1820, last=False))
+
+
 def test_a_dry_segment_waits_for_a_new_cushion_and_counts_one_underrun() -> None:
     playout = filled(("a", 4000))
     assert [bool(take(playout, ms).spans) for ms in (0, 40, 80, 120)] == [True, True, False, False]
@@ -105,6 +113,13 @@ def test_a_segment_that_came_in_a_burst_is_not_starved_while_it_plays() -> None:
     ticks += drained(playout, at_ms=2400)
     assert np.array_equal(sound_of(ticks, "a"), counted(4 * 48_000))
     assert [span.last for tick in ticks for span in tick.spans] == [False] * 99 + [True]
+
+
+def test_sound_too_short_to_be_played_still_keeps_a_segment_from_starving() -> None:
+    playout = filled(("a", 10))
+    playout.push(chunk("a", counted(10)), 900 * NS_PER_MS)
+    assert playout.starved(1899 * NS_PER_MS) is None
+    assert playout.starved(1900 * NS_PER_MS) == "a"
 
 
 def test_a_segment_starves_one_second_after_its_last_sound_was_taken() -> None:

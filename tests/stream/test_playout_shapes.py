@@ -71,6 +71,33 @@ def test_shapes_of_10_ms_change_from_row_to_row(rate: int) -> None:
     assert np.argmax(rows, axis=1).tolist() == list(range(8))
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "inside"), [(0, 240, False), (0, 241, True), (240, 480, True), (241, 480, False)]
+)
+def test_a_row_has_the_shape_at_its_centre(start: int, end: int, inside: bool) -> None:
+    playout = Playout()
+    playout.push(chunk("a", counted(480), cues=(Cue(3, start, end),)), 0)
+    playout.end("a")
+    assert take(playout, 0).rows[0].argmax() == (3 if inside else SILENCE)
+
+
+@pytest.mark.parametrize(("before", "row"), [(239, 3), (240, 3), (241, SILENCE)])
+def test_a_row_belongs_to_the_segment_at_its_centre(before: int, row: int) -> None:
+    playout = filled(("before", before))
+    playout.push(chunk("a", counted(480), cues=(Cue(3, 0, 480),)), 0)
+    playout.end("a")
+    cut = take(playout, 0)
+    assert cut.known.tolist() == [row == 3, True, True, True]
+    assert cut.rows[0, 3] == (row == 3)
+
+
+@pytest.mark.parametrize(("count", "known"), [(240, True), (241, False)])
+def test_a_row_whose_centre_comes_after_the_sound_is_silent(count: int, known: bool) -> None:
+    playout = filled(("a", count))
+    playout.end("a")
+    assert take(playout, 0).known[0] == known
+
+
 def test_a_segment_without_shapes_leaves_its_rows_unknown_and_empty() -> None:
     playout = filled(("a", 960))
     playout.end("a")
