@@ -86,6 +86,11 @@ class Speaker:
             queue.append(job)
         return program.intake.label_of(utterance)
 
+    @property
+    def pid(self) -> int | None:
+        """The speech process, for logs and figures."""
+        return self._child.pid if self._child is not None else None
+
     async def run(self) -> None:
         """Keep the speech process up until cancelled."""
         while True:

@@ -105,7 +105,7 @@ class Mouth:
     def receive(self, message: ToVoice) -> None:
         match message:
             case Speak():
-                sentences = _sentences(message.text)
+                sentences = split(message.text)
                 self._jobs[message.job] = Job(message.job, message.voice, sentences, message.credit)
             case More():
                 if message.job in self._jobs:
@@ -172,7 +172,7 @@ def _is_here(name: str) -> bool:
         return False
 
 
-def _sentences(text: str) -> Iterator[str]:
+def split(text: str) -> Iterator[str]:
     """Sentences in order, long ones cut at a comma or a space, so that none keeps the first sound waiting."""
     spelled = _LONG_NUMBER.sub(lambda digits: " ".join(digits[0]), text)
     for sentence in Hibari.split_sentences(spelled):

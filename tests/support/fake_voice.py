@@ -47,6 +47,7 @@ class FakeVoice:
                 return
             sentence = self._left[job].pop(0)
             if "hang" in sentence:
+                self._left[job].insert(0, sentence)
                 return
             if "fail" in sentence:
                 self._left[job].clear()
