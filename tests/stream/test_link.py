@@ -114,29 +114,29 @@ def test_foreign_bytes_raise_a_link_error_and_nothing_else(
         received(inbox(), [b"".join(framed(body) for body in bodies) + rest])
 
 
+NO_MESSAGES = {
+    "nothing": framed(b""),
+    "no value": framed(b"\xc1"),
+    "no fields": packed(),
+    "an unknown kind": packed("Nonsense", "s"),
+    "a kind that is no text": packed(1, "s"),
+    "an object": framed(msgspec.msgpack.encode({"type": "Close", "session": "s"})),
+    "broken text for the worker": framed(b"\x92\xa5Close\xa2\xff\xff"),
+    "broken text for the front": framed(b"\x92\xa6Opened\xa2\xff\xff"),
+    "a byte too much for the worker": framed(msgspec.msgpack.encode(["Close", "s"]) + b"\x00"),
+    "a byte too much for the front": framed(msgspec.msgpack.encode(["Opened", "s"]) + b"\x00"),
+    "endless nesting for the worker": framed(b"\x93\xa5Close\xa1s" + b"\x91" * 50_000 + b"\xc0"),
+    "endless nesting for the front": framed(b"\x93\xa6Opened\xa1s" + b"\x91" * 50_000 + b"\xc0"),
+    "four billion cues": framed(b"\x96\xa5Audio\xa1s\xa1g\x01\xc4\x00\xdd\xff\xff\xff\xff"),
+    "an unknown emotion": packed("SetControls", "s", {"emotion": "angry"}),
+    "a control that is no number": packed("SetControls", "s", {"intensity": math.nan}),
+    "an unknown control": packed("SetControls", "s", {"smile": 1}),
+    "half an epoch": packed("Interrupt", "s", 1.5),
+}
+
+
 @INBOXES
-@pytest.mark.parametrize(
-    "stream",
-    [
-        framed(b""),
-        framed(b"\xc1"),
-        packed(),
-        packed("Nonsense", "s"),
-        packed(1, "s"),
-        framed(msgspec.msgpack.encode({"type": "Close", "session": "s"})),
-        framed(b"\x92\xa5Close\xa2\xff\xff"),
-        framed(b"\x92\xa6Opened\xa2\xff\xff"),
-        framed(msgspec.msgpack.encode(["Close", "s"]) + b"\x00"),
-        framed(msgspec.msgpack.encode(["Opened", "s"]) + b"\x00"),
-        framed(b"\x93\xa5Close\xa1s" + b"\x91" * 50_000 + b"\xc0"),
-        framed(b"\x93\xa6Opened\xa1s" + b"\x91" * 50_000 + b"\xc0"),
-        framed(b"\x96\xa5Audio\xa1s\xa1g\x01\xc4\x00\xdd\xff\xff\xff\xff"),
-        packed("SetControls", "s", {"emotion": "angry"}),
-        packed("SetControls", "s", {"intensity": math.nan}),
-        packed("SetControls", "s", {"smile": 1}),
-        packed("Interrupt", "s", 1.5),
-    ],
-)
+@pytest.mark.parametrize("stream", list(NO_MESSAGES.values()), ids=list(NO_MESSAGES))
 def test_what_is_no_message_is_a_link_error(inbox: Inbox, stream: bytes) -> None:
     with pytest.raises(LinkError, match="no message"):
         received(inbox(), [stream])
