@@ -1,5 +1,6 @@
 """When a tick may be drawn, encoded and sent, and when its picture is given up: all from one clock."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .clock import NS_PER_MS, TICK_NS, FrameClock
@@ -61,3 +62,24 @@ class Pacer:
         lead.
         """
         return (1 + delay + self.options.lead) * TICK_NS // NS_PER_MS
+
+
+_PHASES = 8
+
+
+def spread(now_ns: int, taken: Iterable[int]) -> int:
+    """A start not before `now_ns` whose ticks fall as far as can be from those of sessions begun at `taken`,
+    so that their work does not come all at once.
+    """
+    used = [start_ns % TICK_NS for start_ns in taken]
+
+    def room(wait_ns: int) -> int:
+        return min((_apart(now_ns + wait_ns, phase) for phase in used), default=0)
+
+    waits = sorted((phase * TICK_NS // _PHASES - now_ns) % TICK_NS for phase in range(_PHASES))
+    return now_ns + max(waits, key=room)
+
+
+def _apart(a: int, b: int) -> int:
+    """Distance of two moments within a tick, the short way round."""
+    return min((a - b) % TICK_NS, (b - a) % TICK_NS)

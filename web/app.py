@@ -41,6 +41,7 @@ def application(front: Front) -> web.Application:
     if STATIC.is_dir():
         app.router.add_get("/", _page)
         app.router.add_static("/static", STATIC)
+    app.on_response_prepare.append(_ask_again)
     return app
 
 
@@ -78,7 +79,13 @@ async def serve(
 
 
 async def _page(_request: web.Request) -> web.FileResponse:
-    return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
+    return web.FileResponse(STATIC / "index.html")
+
+
+async def _ask_again(request: web.Request, response: web.StreamResponse) -> None:
+    """Browsers ask whether the page or a module changed, so that versions never mix."""
+    if request.path == "/" or request.path.startswith("/static/"):
+        response.headers["Cache-Control"] = "no-cache"
 
 
 async def _start(site: web.TCPSite, listen: ListenOptions) -> None:

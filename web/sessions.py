@@ -12,6 +12,7 @@ from ..stream.clock import NS_PER_MS, NS_PER_SECOND, TICK_NS
 from ..stream.controls import Controls
 from ..stream.errors import CapacityError, LinkError, VisavisError
 from ..stream.link import Fault, Gauges, Interrupted, Opened, Ready, Starved, Tick, ToFront
+from ..stream.pacer import spread
 from .port import WorkerPort
 from .program import Description, Program, ProgramState
 from .traffic import Totals
@@ -105,7 +106,8 @@ class Sessions:
         seed = random.randrange(_SEED_LIMIT) if wish.seed is None else wish.seed
         name = secrets.token_urlsafe(_ID_BYTES)
         what = Description(name, wish.avatar, width, height, seed)
-        program = Program(what, start_ns=now_ns, worker=self._worker)
+        taken = (program.clock.start_ns for program in self._programs.values())
+        program = Program(what, start_ns=spread(now_ns, taken), worker=self._worker)
         program.controls = wish.controls
         self._programs[name] = program
         program.open(0)

@@ -1,8 +1,10 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from visavis.stream.clock import FRAME_RATE, NS_PER_MS, TICK_NS, FrameClock
-from visavis.stream.pacer import Pacer, PacerOptions
+from visavis.stream.pacer import Pacer, PacerOptions, spread
 
 START = 5_000_000_123
 PACER = Pacer(FrameClock(FRAME_RATE, START))
@@ -62,3 +64,20 @@ def test_the_lead_lies_between_one_and_the_horizon(lead: int, horizon: int) -> N
     with pytest.raises(ValueError, match="lead must lie between 1 and the horizon"):
         PacerOptions(lead=lead, horizon=horizon)
     assert PacerOptions(lead=8, horizon=8).lead == 8
+
+
+def test_a_lone_session_starts_within_a_tick() -> None:
+    start = spread(123_456_789, [])
+    assert 0 <= start - 123_456_789 < TICK_NS
+
+
+@given(st.integers(0, 10**15), st.integers(2, 8))
+def test_sessions_share_a_tick_evenly(now_ns: int, count: int) -> None:
+    starts: list[int] = []
+    for _ in range(count):
+        starts.append(spread(now_ns, starts))
+        now_ns += 17_000_000
+    phases = sorted(start % TICK_NS for start in starts)
+    gaps = [(b - a) % TICK_NS for a, b in pairwise([*phases, phases[0]])]
+    assert min(gaps) >= TICK_NS // 8
+    assert count > 4 or min(gaps) >= TICK_NS // 4
