@@ -57,11 +57,12 @@ class Pacer:
         due = self.clock.due(now_ns)
         return due if due - index > self.options.stall else None
 
-    def latency_ms(self, delay: int) -> int:
-        """From a sample's arrival to its release: one tick to fill, `delay` ticks of look-ahead, and the
-        lead.
-        """
-        return (1 + delay + self.options.lead) * TICK_NS // NS_PER_MS
+
+def latency_ms(*, delay: int, lead: int) -> int:
+    """From a sample's arrival to its release, at most: one tick to fill, `delay` ticks of look-ahead, and
+    the `lead`. Transport and the viewer's own buffers come on top.
+    """
+    return (1 + delay + lead) * TICK_NS // NS_PER_MS
 
 
 _PHASES = 8

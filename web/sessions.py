@@ -8,11 +8,11 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 
-from ..stream.clock import NS_PER_MS, NS_PER_SECOND, TICK_NS
+from ..stream.clock import NS_PER_SECOND
 from ..stream.controls import Controls
 from ..stream.errors import CapacityError, LinkError, VisavisError
 from ..stream.link import Fault, Gauges, Interrupted, Opened, Ready, Starved, Tick, ToFront
-from ..stream.pacer import spread
+from ..stream.pacer import latency_ms, spread
 from .port import WorkerPort
 from .program import Description, Program, ProgramState
 from .traffic import Totals
@@ -81,9 +81,8 @@ class Sessions:
 
     @property
     def latency_ms(self) -> int:
-        """From sound to sight inside the server."""
-        ticks = self._ready.delay + self._ready.lead if self._ready is not None else 0
-        return ticks * TICK_NS // NS_PER_MS
+        """From sound to sight inside the server, at most; 0 while there is no worker."""
+        return latency_ms(delay=self._ready.delay, lead=self._ready.lead) if self._ready is not None else 0
 
     @property
     def programs(self) -> list[Program]:

@@ -6,6 +6,7 @@ from support.virtual import RATE, VirtualWorker, request, tone
 from visavis.stream import link
 from visavis.stream.clock import NS_PER_MS, PROGRAM_HOP, TICK_NS
 from visavis.stream.controls import Controls
+from visavis.stream.pacer import latency_ms
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_the_delay_from_sound_to_release_is_the_promised_one(worker: VirtualWork
     say(worker, "a", 400)
     worker.run(1000)
     first = next(at for at, m in worker.said if isinstance(m, link.Tick) and m.spans)
-    promised_ms = (1 + DELAY + worker.sessions.options.lead) * TICK_NS // NS_PER_MS
+    promised_ms = latency_ms(delay=DELAY, lead=worker.sessions.options.lead)
     assert promised_ms - 40 <= (first - arrived_ns) / NS_PER_MS <= promised_ms
 
 

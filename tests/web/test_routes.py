@@ -72,7 +72,7 @@ async def test_a_session_from_its_beginning_to_its_end() -> None:
             "marcus",
             "128x128",
             "fake",
-            200,
+            240,
         )
         assert made["ice_servers"] == []
         assert made["token"]

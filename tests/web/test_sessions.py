@@ -59,7 +59,7 @@ async def test_latency_is_that_of_the_workers_delay_and_lead() -> None:
     desk = Desk()
     assert (desk.sessions.latency_ms, desk.sessions.engine, desk.sessions.ready) == (0, "", False)
     desk.sessions.worker_up(READY)
-    assert (desk.sessions.latency_ms, desk.sessions.engine, desk.sessions.ready) == (200, "fake", True)
+    assert (desk.sessions.latency_ms, desk.sessions.engine, desk.sessions.ready) == (240, "fake", True)
 
 
 async def test_without_a_worker_nothing_can_be_opened() -> None:

@@ -28,7 +28,7 @@ async def start(socket: ClientWebSocketResponse) -> dict[str, Any]:
 async def test_sound_is_played_and_its_events_carry_the_clients_name() -> None:
     async with studio() as server:
         socket = await server.socket((await server.open())["id"])
-        assert await start(socket) == {"type": "ready", "latency_ms": 200, "sample_rate": RATE}
+        assert await start(socket) == {"type": "ready", "latency_ms": 240, "sample_rate": RATE}
         for at in range(0, len(SECOND), 1_001):
             await socket.send_bytes(SECOND[at : at + 1_001])
         await tell(socket, "segment_end", id="mine")
