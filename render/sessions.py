@@ -12,14 +12,14 @@ from functools import lru_cache
 
 from ..stream import link
 from ..stream.clock import FRAME_RATE, NS_PER_SECOND, FrameClock
-from ..stream.errors import IllegalTransition, VisavisError
+from ..stream.errors import AudioError, IllegalTransition, VisavisError
 from ..stream.media import AudioChunk
 from ..stream.pacer import Pacer, PacerOptions
 from ..stream.pcm import to_float
 from ..stream.resample import check_rate
 from ..stream.roster import Roster
 from ..stream.session import Session
-from ..stream.visemes import Cue
+from ..stream.visemes import VISEMES, Cue
 from .avatar import find_avatar
 from .color import color_space
 from .composite import Compositor
@@ -108,9 +108,7 @@ class Sessions:
     def _apply(self, guest: Guest, message: link.ToWorker, now_ns: int) -> list[link.ToFront]:
         match message:
             case link.Audio():
-                cues = tuple(Cue(*cue) for cue in message.cues)
-                chunk = AudioChunk(message.segment, to_float(message.pcm), check_rate(message.rate), cues)
-                guest.session.push(chunk, now_ns)
+                guest.session.push(_chunk(message), now_ns)
             case link.EndSegment():
                 guest.session.end(message.segment)
             case link.Interrupt():
@@ -248,6 +246,16 @@ class Sessions:
             segment = guest.session.starved(now_ns)
             if segment is not None:
                 yield link.Starved(name, segment)
+
+
+def _chunk(message: link.Audio) -> AudioChunk:
+    """The sound in `message`. Raises AudioError when it is none that a session can take."""
+    cues = tuple(Cue(*cue) for cue in message.cues)
+    if any(not 0 <= cue.viseme < len(VISEMES) for cue in cues):
+        raise AudioError(f"a cue names no viseme; use 0 to {len(VISEMES) - 1}")
+    if len(message.pcm) % 2:
+        raise AudioError("half a sample came; send whole s16le samples")
+    return AudioChunk(message.segment, to_float(message.pcm), check_rate(message.rate), cues)
 
 
 def _interrupt(guest: Guest, message: link.Interrupt) -> list[link.ToFront]:

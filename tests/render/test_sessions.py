@@ -245,6 +245,21 @@ def test_a_wrong_rate_is_a_fault_that_ends_nothing(worker: VirtualWorker) -> Non
     assert worker.ticks("a")[-1].index >= 10
 
 
+@pytest.mark.parametrize(
+    "chunk",
+    [link.Audio("a", "s", RATE, b"\0\0\0"), link.Audio("a", "s", RATE, tone(40), ((15, 0, 100),))],
+    ids=["half a sample", "a cue of no viseme"],
+)
+def test_sound_that_is_none_is_a_fault_that_ends_nothing(worker: VirtualWorker, chunk: link.Audio) -> None:
+    worker.tell(request("a"))
+    worker.run(200)
+    worker.tell(chunk)
+    (fault,) = worker.of(link.Fault)
+    assert (fault.code, fault.fatal) == ("bad_audio", False)
+    worker.run(300)
+    assert worker.ticks("a")[-1].index >= 10
+
+
 def test_a_session_closed_while_it_opens_leaves_nothing_behind(worker: VirtualWorker) -> None:
     worker.tell(request("a"))
     worker.tell(link.Close("a"))
