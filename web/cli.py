@@ -30,9 +30,7 @@ app = typer.Typer(
 )
 
 
-def command(
-    function: Callable[ParametersT, None], group: typer.Typer = app
-) -> Callable[ParametersT, None]:
+def command(function: Callable[ParametersT, None], group: typer.Typer = app) -> Callable[ParametersT, None]:
     """Adds `function` to `group` as a command whose errors become one line and an exit code."""
 
     @wraps(function)

@@ -75,9 +75,10 @@ async def running_front(
             sessions.close_all()
             await peers.close_all()
             for task in tasks:
-                # One that a failure has cancelled already is stopping its process, and must not be disturbed.
                 if not task.cancelling():
                     task.cancel()
+            # They are stopping their processes; after an error the group would cancel them once more.
+            await asyncio.wait(tasks)
 
 
 async def _sweep(sessions: Sessions) -> None:

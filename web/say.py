@@ -28,17 +28,19 @@ AHEAD_MS = 1_000
 _DRAW_S = 0.1
 _POLL_S = 0.5
 _SEGMENT = "say"
+_CLOSED = "the server closed the connection: the session has ended"
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to say: `text`, or `sound` at its own pace or as fast as it is taken."""
+    """What to say: `text`, or `sound`, which is sent at its own pace if `paced`. `live` sound has no end."""
 
-    text: str | None
-    voice: str | None
-    sound: Sound | None
-    paced: bool
-    wait: bool
+    text: str | None = None
+    voice: str | None = None
+    sound: Sound | None = None
+    paced: bool = False
+    live: bool = False
+    wait: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,8 @@ def say(
     if text is not None and not 0 < len(text.strip()) <= MAX_SAY_CHARACTERS:
         raise UsageError(f"--text takes 1 to {MAX_SAY_CHARACTERS} characters, not {len(text)}")
     sound = microphone_sound(device) if mic else FileSound(audio) if audio is not None else None
-    order = Order(text, voice, sound, paced=not fast and not mic, wait=wait)
-    asyncio.run(_run(order, Address(server.rstrip("/"), session, avatar, token), as_json=as_json))
+    order = Order(text, voice, sound, paced=not fast and not mic, live=mic, wait=wait)
+    asyncio.run(converse(order, Address(server.rstrip("/"), session, avatar, token), as_json=as_json))
 
 
 class Conversation:
@@ -133,6 +135,7 @@ class Conversation:
         self._as_json = as_json
         self._id = f"{_SEGMENT}-{time.monotonic_ns() % 1_000_000}"
         self._over = asyncio.Event()
+        self._live = False
 
     async def hold(self, order: Order) -> None:
         """Return once all was played, or interrupted. Raises VisavisError for what the server refuses."""
@@ -147,13 +150,14 @@ class Conversation:
             raise first_of(errors) from errors
 
     async def _give(self, order: Order) -> None:
+        self._live = order.live
         if order.text is not None:
             await self._send("say", text=order.text, voice=order.voice, id=self._id)
         elif order.sound is not None:
             self._meter.expect(order.sound.seconds)
-            await self._stream(order.sound, paced=order.paced)
+            await self._stream(order.sound, paced=order.paced, live=order.live)
 
-    async def _stream(self, sound: Sound, *, paced: bool) -> None:
+    async def _stream(self, sound: Sound, *, paced: bool, live: bool) -> None:
         await self._send("start", sample_rate=sound.rate, format="s16le")
         began_ns = time.monotonic_ns()
         sent = 0
@@ -164,7 +168,7 @@ class Conversation:
                 await self._socket.send(piece.pcm)
                 sent += len(piece.pcm) // 2
             if piece.last:
-                await self._send("segment_end", id=self._id if paced else None)
+                await self._send("segment_end", id=None if live else self._id)
             ahead_ms = to_ms(sent, sound.rate) - (time.monotonic_ns() - began_ns) // NS_PER_MS
             if paced and ahead_ms > AHEAD_MS:
                 await asyncio.sleep((ahead_ms - AHEAD_MS) / 1000)
@@ -187,6 +191,7 @@ class Conversation:
                     raise _error_of(event)
                 case _:
                     pass
+        raise SetupError(_CLOSED)
 
     def _finished(self, event: ServerEvent) -> None:
         self._meter.finished()
@@ -197,7 +202,7 @@ class Conversation:
         else:
             how = "interrupted after" if event.interrupted else "played"
             self._meter.note(f"{event.id}: {how} {event.position_ms / 1000:.2f} s")
-        if event.id == self._id or event.interrupted:
+        if not self._live and (event.id == self._id or event.interrupted):
             self._over.set()
 
     async def _draw(self) -> None:
@@ -206,7 +211,8 @@ class Conversation:
             await asyncio.sleep(_DRAW_S)
 
 
-async def _run(order: Order, address: Address, *, as_json: bool) -> None:
+async def converse(order: Order, address: Address, *, as_json: bool) -> None:
+    """Have it said, and report what was played. Raises VisavisError."""
     meter = Meter(sys.stderr)
     try:
         async with (
@@ -227,7 +233,7 @@ async def _run(order: Order, address: Address, *, as_json: bool) -> None:
         status = error.response.status_code
         raise SetupError(f"the server refused the connection ({status}); is the session over?") from error
     except websockets.ConnectionClosed as error:
-        raise SetupError("the server closed the connection; the session has ended") from error
+        raise SetupError(_CLOSED) from error
 
 
 @asynccontextmanager

@@ -3,14 +3,17 @@
 import asyncio
 import contextlib
 import sys
+import wave
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 from aiohttp import ClientWebSocketResponse
 from aiohttp.test_utils import TestClient, TestServer
+from numpy.typing import NDArray
 from visavis.stream.link import Tick, TickSpan, ToWorker
 from visavis.web.app import application
 from visavis.web.config import Config
@@ -24,6 +27,7 @@ FAKE_WORKER = (sys.executable, str(HERE / "fake_worker.py"))
 FAKE_VOICE = (sys.executable, str(HERE / "fake_voice.py"))
 SIZES = ((64, 64), (128, 128))
 PATIENCE_S = 20.0
+WAV_HZ = 22_050
 LOOK_S = 0.005
 
 GALLERY = Gallery(
@@ -118,6 +122,18 @@ class Ear:
 
     def tell(self, event: Event) -> None:
         self.heard.append(event)
+
+
+def write_wav(path: Path, seconds: float) -> NDArray[np.int16]:
+    """A tone as a 16-bit mono WAV at `WAV_HZ`; its samples."""
+    at = np.arange(round(seconds * WAV_HZ)) / WAV_HZ
+    samples = (8_000 * np.sin(2 * np.pi * 300 * at)).astype("<i2")
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(WAV_HZ)
+        file.writeframes(samples.tobytes())
+    return samples
 
 
 def program(port: Port | None = None, *, live: bool = True) -> Program:
