@@ -52,7 +52,7 @@ class Canvas:
 
 @dataclass(frozen=True, slots=True)
 class _Looks:
-    """What drawing needs beside geometry: textures, plate, lid cross-fade (2,) and shift of the eyes (2, 2)."""
+    """What drawing needs beside geometry: textures, plate, lid cross-fade (2,), shift of eyes (2, 2)."""
 
     atlas: U32
     atlas_width: int

@@ -21,8 +21,8 @@ class Layers:
     """The crop's textures and the plate under them.
 
     `atlas` (5 pages * atlas_height * atlas_width,) uint32 premultiplied RGBA, pages in the order of
-    `raster.PAGES`; texel (x, y) of a page is crop pixel (x, y) at rest. `plate` (H, W) uint32 RGBA with alpha 0;
-    `mask` (H, W) float32.
+    `raster.PAGES`; texel (x, y) of a page is crop pixel (x, y) at rest. `plate` (H, W) uint32 RGBA with
+    alpha 0; `mask` (H, W) float32.
     """
 
     atlas: U32

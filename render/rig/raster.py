@@ -75,7 +75,7 @@ def _over(lanes, under):  # pyright: ignore[reportMissingParameterType]
 
 @njit(types.uint32(_U64, types.uint32, types.uint32), cache=True, nogil=True, inline="always")
 def _under(lanes, above, plate):  # pyright: ignore[reportMissingParameterType]
-    """The picture `above`, whose alpha says how much of `plate` it covers, with `lanes` laid between the two."""
+    """The picture `above`, whose alpha says how much of `plate` it covers, with `lanes` in between."""
     behind = _lanes(_over(lanes, plate))
     free = _BYTE - np.uint64(above >> np.uint32(24))
     if free == _BYTE:
@@ -123,9 +123,9 @@ def draw(
 ) -> None:
     """Draw `triangles` (T, 3) in order over `out` (H * width,), with `depth` like it as z-buffer.
 
-    `out` starts as `plate` (H * width,) with alpha 0; its alpha grows to how much of the plate is covered, so that
-    the layer behind the head can be drawn last, where something is still free. It may also start, and `plate` be,
-    all 0.
+    `out` starts as `plate` (H * width,) with alpha 0; its alpha grows to how much of the plate is covered,
+    so that the layer behind the head can be drawn last, where something is still free. It may also start,
+    and `plate` be, all 0.
 
     `kinds` (T,) says how; `marks` (T,) is the side of a lid or an eye. `uv` and `uv_closed` (V, 2) are in
     texels of an `atlas` page, `blink` (2,) mixes the closed lids in, `gaze` (2, 2) shifts the eyes in texels,
@@ -272,7 +272,9 @@ def draw(
     fastmath=True,
 )
 def lay(fine: U32, fine_width: int, out: U32, width: int, left: int, top: int) -> None:
-    """Halve the rows of the picture `fine` (2 h * fine_width,) and lay it over `out` (H * width,) at (left, top)."""
+    """Halve the rows of the picture `fine` (2 h * fine_width,) and lay it over `out` (H * width,) at (left,
+    top).
+    """
     step, half = np.uint64(fine_width), np.uint64(0x0001000100010001)
     for row in range(fine.shape[0] // fine_width // 2):
         at = np.uint64((top + row) * width + left)

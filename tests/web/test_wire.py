@@ -94,7 +94,7 @@ def test_another_format_is_refused() -> None:
 
 
 def test_sound_before_start_is_refused() -> None:
-    with pytest.raises(ProtocolError, match='send {"type":"start"'):
+    with pytest.raises(ProtocolError, match=r'send \{"type":"start"'):
         wire.Wire().binary(b"\0\0")
 
 
