@@ -125,6 +125,9 @@ class Peers:
                 await asyncio.shield(peer.connection.close())
         except TimeoutError:
             _LOG.warning("%s %s did not close in time", peer.kind, peer.id[:6])
+        except Exception as error:
+            # What a half-negotiated connection runs into when it is closed is nobody's concern any more.
+            _LOG.info("%s %s did not close cleanly: %r", peer.kind, peer.id[:6], error)
         finally:
             self._closing.discard(peer)
             self._bell.ring()
@@ -163,13 +166,15 @@ def parse_offer(sdp: str) -> SessionDescription:
     try:
         offer = SessionDescription.parse(sdp)
         sound = all(media.dtls and media.dtls.fingerprints for media in offer.media if media.port)
+        names = {media.rtp.muxId for media in offer.media}
+        bundled = {name for group in offer.group for name in group.items}
     except Exception as error:
         # aiortc's parser meets bad input with whatever its code runs into.
         reason = str(error) or type(error).__name__
         raise ProtocolError(
             f"the SDP offer cannot be read ({reason}); send a complete WebRTC offer"
         ) from error
-    if not offer.media or not sound:
+    if not offer.media or not sound or not bundled <= names:
         raise ProtocolError("the SDP offer has no usable media; send a complete WebRTC offer")
     return offer
 
@@ -190,6 +195,8 @@ async def _negotiate(connection: RTCPeerConnection, offer: str) -> None:
             await connection.setLocalDescription(answer)
     except TimeoutError:
         raise CapacityError("no network address was found in time; try again, or check ice_servers") from None
+    except ValueError as error:
+        raise ProtocolError(f"the SDP offer cannot be answered: {error}") from error
 
 
 def prepare_process(*, loopback: bool) -> None:

@@ -1,13 +1,16 @@
 import asyncio
+import contextlib
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.front import program, until
 from support.peers import viewer_offer
 from visavis.stream.errors import CapacityError, ProtocolError
 from visavis.web import peer as peer_module
 from visavis.web.chores import Chores
 from visavis.web.peer import Peers, WebRtcOptions, parse_offer
-from visavis.web.whep import view
+from visavis.web.whep import NotAcceptable, view
 
 TURN = WebRtcOptions(("stun:stun.example", "turn:turn.example"), "user", "secret")
 
@@ -86,3 +89,49 @@ async def test_the_connections_of_one_session_can_be_ended_together() -> None:
         peers.close_session("s")
         await until(lambda: len(peers) == 0)
         await client.close()
+
+
+Edit = tuple[str, int, int]
+EDITS = st.tuples(
+    st.sampled_from(["drop", "cut", "copy", "swap", "noise"]), st.integers(0, 200), st.integers(0, 200)
+)
+
+
+def edited(offer: str, edits: list[Edit]) -> str:
+    """`offer` with lines dropped, cut short, repeated, swapped or spoilt."""
+    lines = offer.splitlines()
+    for kind, at, other in edits:
+        one, two = at % len(lines), other % len(lines)
+        match kind:
+            case "drop":
+                del lines[one]
+            case "cut":
+                lines[one] = lines[one][: other % (len(lines[one]) + 1)]
+            case "copy":
+                lines.insert(one, lines[two])
+            case "swap":
+                lines[one], lines[two] = lines[two], lines[one]
+            case _:
+                place = other % (len(lines[one]) + 1)
+                lines[one] = lines[one][:place] + "x0:/ "[at % 5] + lines[one][place + 1 :]
+    return "\r\n".join(lines) + "\r\n"
+
+
+@settings(max_examples=60)
+@given(edits=st.lists(EDITS, min_size=1, max_size=5))
+def test_spoilt_offers_give_only_documented_errors_and_leave_nothing_behind(edits: list[Edit]) -> None:
+    unexpected: list[object] = []
+
+    async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: unexpected.append(context))
+        client, offer = await viewer_offer()
+        await client.close()
+        async with Chores() as chores:
+            peers = Peers(WebRtcOptions(), chores)
+            with contextlib.suppress(ProtocolError, NotAcceptable):
+                await view(peers, program(), edited(offer, edits))
+            await peers.close_all()
+            assert len(peers) == 0
+
+    asyncio.run(run())
+    assert unexpected == []

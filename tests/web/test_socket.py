@@ -1,6 +1,7 @@
 import asyncio
 import json
 import os
+import random
 import signal
 from typing import Any
 
@@ -132,6 +133,23 @@ async def test_every_bad_message_is_answered_with_an_error_and_the_connection_st
         await socket.send_bytes(SECOND)
         await tell(socket, "segment_end", id="fine")
         assert await event(socket, "playback_finished", id="fine")
+
+
+async def test_a_storm_of_malformed_messages_harms_neither_its_own_connection_nor_others() -> None:
+    chance = random.Random(1)
+    async with studio() as server:
+        session, other = (await server.open())["id"], (await server.open())["id"]
+        socket, witness = await server.socket(session), await server.socket(other)
+        for _ in range(10_000):
+            if chance.random() < 0.5:
+                await socket.send_bytes(chance.randbytes(chance.randrange(40)))
+            else:
+                text = chance.choice(["{", '{"type":"start","sample_rate":7}', '{"type":"say"}', "[]", "\0"])
+                await socket.send_str(text[: chance.randrange(len(text) + 1)])
+        await tell(witness, "say", text="One.", id="a")
+        assert await event(witness, "playback_finished", id="a")
+        await tell(socket, "say", text="One.", id="b")
+        assert await event(socket, "playback_finished", id="b")
 
 
 async def test_a_message_that_is_far_too_large_ends_the_connection_with_the_reason() -> None:
