@@ -1,6 +1,6 @@
 """Draw a labelled sheet of a presenter: rest, mouth shapes, blinks, turns, moods and five seconds of speech.
 
-    python scripts/contact_sheet.py ruby [--wav SPEECH.wav] [-o docs/presenters/ruby.png]
+    python scripts/contact_sheet.py ruby [--wav SPEECH.wav] [-o docs/presenters/ruby.jpg]
 
 Without a WAV the speech is synthesised.
 """
@@ -45,10 +45,10 @@ def main() -> None:
     parser.add_argument("--wav", type=Path)
     parser.add_argument("-o", "--out", type=Path)
     options = parser.parse_args()
-    out: Path = options.out or Path(__file__).parents[1] / "docs" / "presenters" / f"{options.name}.png"
+    out: Path = options.out or Path(__file__).parents[1] / "docs" / "presenters" / f"{options.name}.jpg"
     samples = _read(options.wav) if options.wav else _synthesised()
     out.parent.mkdir(parents=True, exist_ok=True)
-    cv2.imwrite(str(out), sheet(options.name, samples)[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    cv2.imwrite(str(out), sheet(options.name, samples)[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 90])
     print(f"{out}: {out.stat().st_size / 1e6:.2f} MB")
 
 
