@@ -63,6 +63,7 @@ class Peer:
     connection: RTCPeerConnection
     ended: Callable[[], None]
     answer: str = ""
+    deadline: asyncio.TimerHandle | None = None
 
 
 class Peers:
@@ -110,13 +111,16 @@ class Peers:
             await self.close(peer)
             raise
         peer.answer = connection.localDescription.sdp
-        self._chores.spawn(self._expect(peer), f"connection of {kind} {peer.id[:6]}")
+        loop = asyncio.get_running_loop()
+        peer.deadline = loop.call_later(CONNECT_S, self._expire, peer)
         return peer
 
     async def close(self, peer: Peer) -> None:
         """End a connection. Closing twice is harmless."""
         if self._peers.pop(peer.id, None) is None:
             return
+        if peer.deadline is not None:
+            peer.deadline.cancel()
         self._closing.add(peer)
         peer.ended()
         try:
@@ -154,11 +158,10 @@ class Peers:
 
         peer.connection.add_listener("connectionstatechange", changed)
 
-    async def _expect(self, peer: Peer) -> None:
+    def _expire(self, peer: Peer) -> None:
         """Give up on a client that took its answer and never came."""
-        await asyncio.sleep(CONNECT_S)
         if peer.connection.connectionState != "connected":
-            await self.close(peer)
+            self._chores.spawn(self.close(peer), f"end of {peer.kind} {peer.id[:6]}")
 
 
 def parse_offer(sdp: str) -> SessionDescription:
