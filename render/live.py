@@ -104,7 +104,8 @@ class Live:
         """Let the next tick leave; from here on an interrupt no longer stops it."""
         index = self.pipeline.gate.next
         target = self.pacer.stalled(index, now_ns)
-        if target is not None:
+        # The first picture leaves however late it is: there is nothing yet to stand in for the one after a jump.
+        if target is not None and self.pipeline.last is not None:
             self.pipeline.skip_to(target)
         self.pipeline.hear(self.pipeline.gate.next, now_ns)
         released = self.pipeline.release()

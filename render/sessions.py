@@ -126,7 +126,12 @@ class Sessions:
     # ---- what could be done
 
     def next_task(self, now_ns: int) -> tuple[Task | None, int | None]:
-        """The most urgent task, begun; or None and when to look again (None: when something arrives)."""
+        """The most urgent task, begun; or None and when to look again (None: when something arrives).
+
+        Sessions that close come first, which frees their slots, and new ones last.
+        """
+        if closing := self._next_errand(closing=True):
+            return Task(close=closing), None
         lives = [guest.live for guest in self._guests.values() if guest.live and not guest.closing]
         choice = choose(lives, now_ns, max_batch=self._engine.max_batch)
         if choice.picked and choice.picked[0][1].kind == "encode":
@@ -134,13 +139,17 @@ class Sessions:
             return Task(encode=(live, live.begin_encode(now_ns))), None
         if choice.picked:
             return Task(draws=[(live, live.begin_draw(now_ns)) for live, _ in choice.picked]), None
-        for guest in self._errands:
-            if guest.busy or (guest.live and guest.live.busy):
-                continue
-            self._errands.remove(guest)
-            guest.busy = True
-            return (Task(close=guest) if guest.closing else Task(open=guest)), None
+        if opening := self._next_errand(closing=False):
+            return Task(open=opening), None
         return None, choice.wake_ns
+
+    def _next_errand(self, *, closing: bool) -> Guest | None:
+        for guest in self._errands:
+            if guest.closing is closing and not guest.busy and not (guest.live and guest.live.busy):
+                self._errands.remove(guest)
+                guest.busy = True
+                return guest
+        return None
 
     def perform(self, task: Task) -> None:
         """Do the heavy part, without the lock. A failure is kept in the task."""
@@ -167,7 +176,7 @@ class Sessions:
         if task.encode:
             task.encode[0].finish_encode(task.tick)
         if task.error:
-            return [fault for name in task.sessions if (fault := self._give_up(name, task.error))]
+            return [fault for name in task.sessions if (fault := self._give_up(name, task))]
         if task.close:
             self._remove(task.close)
         if task.open and task.live:
@@ -196,6 +205,9 @@ class Sessions:
         size = (request.width, request.height)
         avatar = find_avatar(request.avatar)
         compositor = _compositor(request.avatar, size)
+        # Before the engine's slot is taken: what fails here must leave nothing open.
+        video = open_encoder(*size, bitrate_bps=request.bitrate_bps, color=color_space(*size))
+        audio = OpusEncoder()
         self._engine.open(guest.slot, avatar, size=size, seed=request.seed, index=request.index)
         self._engine.control(guest.slot, request.controls)
         pipeline = Pipeline(
@@ -207,9 +219,8 @@ class Sessions:
             mask=self._engine.mask(guest.slot),
             surfaces=self.options.horizon + _SPARE_SURFACES,
         )
-        video = open_encoder(*size, bitrate_bps=request.bitrate_bps, color=color_space(*size))
         pacer = Pacer(FrameClock(FRAME_RATE, request.start_ns), self.options)
-        return Live(pipeline, pacer, video=video, audio=OpusEncoder(), name=request.session)
+        return Live(pipeline, pacer, video=video, audio=audio, name=request.session)
 
     def _settle(self, guest: Guest, live: Live, now_ns: int) -> list[link.ToFront]:
         guest.busy = False
@@ -222,13 +233,13 @@ class Sessions:
         guest.wants.clear()
         return [] if guest.closing else [link.Opened(guest.request.session)]
 
-    def _give_up(self, name: str, error: Exception) -> link.Fault | None:
-        guest = self._guests.get(name)
-        if guest is None:
-            return None
-        guest.busy = False
-        if guest.live is None or guest.closing:
+    def _give_up(self, name: str, task: Task) -> link.Fault | None:
+        """End the session whose share of `task` failed. One that closes already needs no more than its turn."""
+        guest, error = self._guests[name], task.error
+        if guest in (task.open, task.close):
             self._remove(guest)
+        elif guest.closing:
+            return None
         else:
             guest.closing = True
             self._errands.append(guest)

@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import cast
 
 from ..stream import link
@@ -65,9 +65,22 @@ class Worker:
         )
         self._send([ready])
         for number in range(self._threads):
-            threading.Thread(target=self._work_loop, name=f"work-{number}", daemon=True).start()
-        threading.Thread(target=self._read_loop, name="reader", daemon=True).start()
+            self._start(self._work_loop, f"work-{number}")
+        self._start(self._read_loop, "reader")
         self._send_loop()
+
+    def _start(self, loop: Callable[[], None], name: str) -> None:
+        """Run `loop` on a thread of its own. A worker that lost one would go on half alive, so it ends with it."""
+
+        def run() -> None:
+            try:
+                loop()
+            except Exception:
+                _LOG.exception("thread %s failed, and the worker ends", name)
+            finally:
+                self._stop()
+
+        threading.Thread(target=run, name=name, daemon=True).start()
 
     def _read_loop(self) -> None:
         inbox = link.WorkerInbox()
@@ -80,14 +93,13 @@ class Worker:
                     self._send(replies)
         except (OSError, LinkError) as error:
             _LOG.info("the link to the front ended: %s", error)
-        self._stop()
 
     def _work_loop(self) -> None:
         while True:
             with self._lock:
-                task, wake_ns = self._sessions.next_task(time.monotonic_ns())
                 if self._stopped:
                     return
+                task, wake_ns = self._sessions.next_task(time.monotonic_ns())
                 if task is None:
                     self._wait(self._work, wake_ns)
                     continue

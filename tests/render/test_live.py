@@ -173,6 +173,15 @@ def test_a_front_that_takes_nothing_stops_the_encoder(live: Live, engine: Patter
     assert offer(live, "encode", 10 * TICK_NS) is None
 
 
+def test_a_first_picture_that_comes_hopelessly_late_still_leaves(live: Live, engine: PatternEngine) -> None:
+    draw(live, engine, 0)
+    late_ns = 2 * live.pacer.options.stall * TICK_NS
+    live.finish_encode(live.encode(live.begin_encode(late_ns)))
+    assert [tick.index for tick in live.due(late_ns)] == [0]
+    draw(live, engine, late_ns)
+    assert live.begin_encode(late_ns).audio.index == 2 * live.pacer.options.stall
+
+
 def test_a_failed_encode_leaves_the_session_able_to_close(live: Live, engine: PatternEngine) -> None:
     draw(live, engine, 0)
     live.begin_encode(0)

@@ -6,6 +6,7 @@ from support.virtual import RATE, VirtualWorker, request, tone
 from visavis.stream import link
 from visavis.stream.clock import NS_PER_MS, PROGRAM_HOP, TICK_NS
 from visavis.stream.controls import Controls
+from visavis.stream.errors import EncoderError
 from visavis.stream.pacer import latency_ms
 
 
@@ -211,6 +212,52 @@ def test_a_broken_drawing_ends_its_session_with_a_fault_and_frees_the_slot() -> 
     worker.tell(request("c"))
     worker.run(300)
     assert worker.ticks("c")
+
+
+def test_a_drawing_that_breaks_while_its_session_closes_leaves_nothing_open() -> None:
+    worker = VirtualWorker(BrokenEngine(), slots=1)
+    worker.tell(request("a"))
+    worker.run(300)
+    say(worker, "a", 300)
+    while True:
+        task, _ = worker.sessions.next_task(worker.now_ns)
+        if task is None:
+            worker.now_ns += NS_PER_MS
+            continue
+        worker.sessions.perform(task)
+        if task.error is not None:
+            break
+        worker.sessions.finish(task, worker.now_ns)
+    worker.tell(link.Close("a"))
+    assert not worker.sessions.finish(task, worker.now_ns)
+    worker.run(100)
+    assert ("close", 0) in worker.engine.log
+    assert len(worker.sessions) == 0
+
+
+def test_an_encoder_that_does_not_open_leaves_the_engine_untouched(
+    worker: VirtualWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise EncoderError("no more of these")
+
+    monkeypatch.setattr("visavis.render.sessions.open_encoder", refuse)
+    worker.tell(request("a"))
+    worker.run(100)
+    assert [(fault.code, fault.fatal) for fault in worker.of(link.Fault)] == [("encoder_lost", True)]
+    assert not worker.engine.log
+    assert len(worker.sessions) == 0
+
+
+def test_a_session_is_closed_before_anything_is_drawn_so_that_the_next_finds_its_slot() -> None:
+    worker = VirtualWorker(PatternEngine(), slots=2, slow_ms=100)
+    worker.tell(request("a"))
+    worker.tell(request("b"))
+    worker.run(500)
+    worker.tell(link.Close("b"))
+    task, _ = worker.sessions.next_task(worker.now_ns)
+    assert task is not None
+    assert task.close is not None
 
 
 def test_an_unknown_avatar_or_size_is_a_fatal_fault_and_frees_the_slot() -> None:

@@ -61,8 +61,8 @@ class Front:
 
 
 @pytest.fixture
-def front() -> Iterator[Front]:
-    front = Front("support.pattern:PatternEngine")
+def front(request: pytest.FixtureRequest) -> Iterator[Front]:
+    front = Front(getattr(request, "param", "support.pattern:PatternEngine"))
     yield front
     front.socket.close()
     front.process.kill()
@@ -105,6 +105,16 @@ def test_bytes_that_are_no_message_end_the_worker_with_a_line_in_its_log(front: 
     assert front.process.wait(10) == 0
     assert front.process.stderr is not None
     assert b"the link to the front ended" in front.process.stderr.read()
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("front", ["support.pattern:CrashingEngine"], indirect=True, ids=["crashing"])
+def test_a_worker_that_loses_a_thread_ends_so_that_another_can_take_its_place(front: Front) -> None:
+    front.receive()
+    front.send(live_request("a"))
+    assert front.process.wait(10) == 0
+    assert front.process.stderr is not None
+    assert b"failed, and the worker ends" in front.process.stderr.read()
 
 
 @pytest.mark.e2e

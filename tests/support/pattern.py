@@ -79,6 +79,14 @@ class BrokenEngine(PatternEngine):
         return crops
 
 
+class CrashingEngine(PatternEngine):
+    """Fails where no engine may: while the worker asks what could be done."""
+
+    @property
+    def max_batch(self) -> int:
+        raise RuntimeError("the seam broke")
+
+
 def matrix() -> NDArray[np.float32]:
     top, left = PLACE
     return np.array([[1, 0, left], [0, 1, top]], np.float32)
