@@ -104,7 +104,7 @@ class Live:
         """Let the next tick leave; from here on an interrupt no longer stops it."""
         index = self.pipeline.gate.next
         target = self.pacer.stalled(index, now_ns)
-        # The first picture leaves however late it is: there is nothing yet to stand in for the one after a jump.
+        # The first picture leaves however late it is: after a jump nothing could stand in for the next.
         if target is not None and self.pipeline.last is not None:
             self.pipeline.skip_to(target)
         self.pipeline.hear(self.pipeline.gate.next, now_ns)

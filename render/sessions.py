@@ -234,7 +234,7 @@ class Sessions:
         return [] if guest.closing else [link.Opened(guest.request.session)]
 
     def _give_up(self, name: str, task: Task) -> link.Fault | None:
-        """End the session whose share of `task` failed. One that closes already needs no more than its turn."""
+        """End the session whose share of `task` failed. One that is closing already only waits for it."""
         guest, error = self._guests[name], task.error
         if guest in (task.open, task.close):
             self._remove(guest)

@@ -70,7 +70,7 @@ class Worker:
         self._send_loop()
 
     def _start(self, loop: Callable[[], None], name: str) -> None:
-        """Run `loop` on a thread of its own. A worker that lost one would go on half alive, so it ends with it."""
+        """Run `loop` on a thread of its own. The worker ends with it: half alive it would help nobody."""
 
         def run() -> None:
             try:
