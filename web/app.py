@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import os
 import signal
 import socket
 import sys
@@ -92,8 +93,9 @@ async def _start(site: web.TCPSite, listen: ListenOptions) -> None:
     try:
         await site.start()
     except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
         raise SetupError(
-            f"{listen.host}:{listen.port} cannot be listened on ({error.strerror}); choose another --port"
+            f"{listen.host}:{listen.port} cannot be listened on ({reason}); choose another --port"
         ) from error
 
 

@@ -21,6 +21,7 @@ from .wire import DEFAULT_RATE_HZ, MAX_RATE_HZ, MIN_RATE_HZ
 
 PIECE_MS = 100
 _MIC_BLOCK_MS = 20
+_NO_MICROPHONE = "this machine has no microphone; plug one in, or send a file with --audio"
 _MIC_BACKLOG = 500
 """Blocks of 20 ms kept while the server takes none: 10 s; of more, the oldest are lost."""
 
@@ -181,7 +182,7 @@ def list_devices() -> str:
         if device["max_input_channels"] > 0
     ]
     if not lines:
-        raise SetupError("this machine has no microphone; plug one in, or send a file with --audio")
+        raise SetupError(_NO_MICROPHONE)
     return "".join(lines)
 
 
@@ -208,6 +209,8 @@ def _supported_rate(library: SoundDevices, device: int | str | None) -> int:
     try:
         own = cast(_Device, library.query_devices(device, "input"))
     except Exception as error:
+        if device is None:
+            raise SetupError(_NO_MICROPHONE) from error
         raise UsageError(f"there is no such microphone ({error}); list them with --devices") from error
     try:
         library.check_input_settings(device=device, channels=1, samplerate=DEFAULT_RATE_HZ)

@@ -73,7 +73,9 @@ async def test_a_port_in_use_is_told_in_one_line() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         config = replace(ANY_PORT, listen=ListenOptions(port=taken.getsockname()[1]))
-        with pytest.raises(SetupError, match=r"cannot be listened on .*; choose another --port"):
+        with pytest.raises(
+            SetupError, match=r"cannot be listened on \(Address already in use\); choose another --port"
+        ):
             await app_module.serve(config, announce=print, worker=FAKE_WORKER, voice=FAKE_VOICE)
 
 

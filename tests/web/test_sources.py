@@ -55,6 +55,7 @@ class Library:
     """A stand-in for sounddevice."""
 
     supported: int = 24_000
+    absent: bool = False
     blocks: list[np.ndarray] = field(default_factory=list[np.ndarray])
     streams: list[Stream] = field(default_factory=list[Stream])
     devices: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
@@ -62,7 +63,7 @@ class Library:
     def query_devices(self, device: int | str | None = None, kind: str | None = None) -> object:
         if kind is None:
             return self.devices
-        if device == "nobody":
+        if device == "nobody" or self.absent:
             raise ValueError("No input device matching 'nobody'")
         return {"name": "mic", "max_input_channels": 1, "default_samplerate": float(self.supported)}
 
@@ -108,6 +109,8 @@ def test_a_microphone_that_cannot_do_the_usual_rate_is_used_at_its_own() -> None
 def test_an_unknown_microphone_is_told() -> None:
     with pytest.raises(UsageError, match="list them with --devices"):
         MicrophoneSound(Library(), "nobody")
+    with pytest.raises(SetupError, match="has no microphone"):
+        MicrophoneSound(Library(absent=True), None)
 
 
 def test_microphones_are_listed_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
