@@ -51,7 +51,8 @@ class Auth:
         """True when `token` opens the server, or `session` if one is named."""
         if not self.needed:
             return True
-        if token is None:
+        # A header's bytes beyond ASCII may arrive as lone surrogates, which nothing can encode.
+        if token is None or not token.isprintable():
             return False
         if hmac.compare_digest(token.encode(), self._options.token.encode()):
             return True
@@ -63,7 +64,10 @@ class Auth:
             return True
         if "*" in self._options.origins or origin in self._options.origins:
             return True
-        return urlsplit(origin).netloc.lower() == host.lower()
+        try:
+            return urlsplit(origin).netloc.lower() == host.lower()
+        except ValueError:
+            return False
 
     def _session_of(self, token: str) -> str | None:
         try:

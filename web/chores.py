@@ -66,10 +66,10 @@ class Bell:
     """Wakes whoever waits for a condition; they look again themselves."""
 
     def __init__(self) -> None:
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: dict[asyncio.Future[None], None] = {}
 
     def ring(self) -> None:
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = self._waiting, {}
         for future in waiting:
             if not future.done():
                 future.set_result(None)
@@ -78,5 +78,8 @@ class Bell:
         """Return once `true()` holds, looking at each ring."""
         while not true():
             future = asyncio.get_running_loop().create_future()
-            self._waiting.append(future)
-            await future
+            self._waiting[future] = None
+            try:
+                await future
+            finally:
+                self._waiting.pop(future, None)

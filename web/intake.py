@@ -91,6 +91,7 @@ class Intake:
         self._watching: list[_Finish] = []
         self._settled = 0
         self._full = False
+        self._closed = False
 
     @property
     def queued_ms(self) -> int:
@@ -104,7 +105,10 @@ class Intake:
     def utter(self, label: str | None = None) -> Utterance:
         """A new utterance. Raises ProtocolError when `label` is taken."""
         utterance = Utterance(self, self._ledger.open(self.epoch, label))
-        self._utterances[utterance.name] = utterance
+        if self._closed:
+            utterance.cut = CutReason.LOST
+        else:
+            self._utterances[utterance.name] = utterance
         return utterance
 
     def fresh_label(self, prefix: str) -> str:
@@ -184,6 +188,11 @@ class Intake:
         self.epoch += 1
         self._cut_utterances(CutReason.LOST)
         self.settle(self.epoch)
+
+    def close(self) -> None:
+        """Nothing is said any more: whoever comes late finds its utterance cut, and waits for nothing."""
+        self._closed = True
+        self.lose()
 
     def _may_speak(self, utterance: Utterance) -> bool:
         return self.live and not self._full and self._floor[0] is utterance

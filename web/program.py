@@ -136,7 +136,7 @@ class Program:
             return
         self._move(ProgramState.CLOSED)
         self._worker.send(Close(self.what.name))
-        self.intake.lose()
+        self.intake.close()
         self.tell(State("closed"))
         self.bell.ring()
 

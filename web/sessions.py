@@ -115,6 +115,9 @@ class Sessions:
         except TimeoutError:
             self.close(name)
             raise CapacityError("the worker did not start the session in time; try again") from None
+        except BaseException:
+            self.close(name)
+            raise
         if program.state is ProgramState.CLOSED:
             fault = self._faults.pop(name, None)
             raise _error_of(fault)

@@ -14,7 +14,7 @@ from ..stream.errors import CapacityError, UsageError
 from .chores import Bell
 from .front import Front
 from .intake import CutReason, Utterance
-from .program import Program
+from .program import Program, ProgramState
 from .wire import (
     MAX_MESSAGE_BYTES,
     ControlChange,
@@ -51,11 +51,15 @@ async def serve_socket(front: Front, program: Program, request: web.Request) -> 
     client = Client(front, program)
     program.join(client)
     program.listeners.append(client)
+    if program.state is ProgramState.CLOSED:
+        client.tell(State("closed"))
     try:
         async with asyncio.TaskGroup() as group:
             writing = group.create_task(client.write(connection))
             await client.read(connection)
             writing.cancel()
+    except* ConnectionError:
+        _LOG.info("session %s: a client is gone", program.what.name)
     finally:
         program.listeners.remove(client)
         program.leave(client, time.monotonic_ns())
@@ -94,29 +98,26 @@ class Client:
             self._utterance.end()
 
     async def write(self, connection: web.WebSocketResponse) -> None:
-        """Send events as they come, and a ping now and then, until the session has ended."""
+        """Send events as they come, and a ping now and then, until the session has ended.
+
+        Raises ConnectionError when the client is gone, which nothing else tells while `read` waits for room.
+        """
         while True:
             event = self._events.get()
-            if event is not None:
-                if not await self._send(connection, event):
-                    return
+            if event is None:
+                await self._wait_for_event(connection)
                 continue
-            try:
-                async with asyncio.timeout(_PING_S):
-                    await self._bell.until(lambda: len(self._events) > 0)
-            except TimeoutError:
-                await connection.ping()
-
-    async def _send(self, connection: web.WebSocketResponse, event: Event) -> bool:
-        """False when nothing can follow."""
-        try:
             await connection.send_str(to_text(event))
-        except ConnectionError:
-            return False
-        if event != State("closed"):
-            return True
-        await connection.close(message=b"the session has ended")
-        return False
+            if event == State("closed"):
+                await connection.close(message=b"the session has ended")
+                return
+
+    async def _wait_for_event(self, connection: web.WebSocketResponse) -> None:
+        try:
+            async with asyncio.timeout(_PING_S):
+                await self._bell.until(lambda: len(self._events) > 0)
+        except TimeoutError:
+            await connection.ping()
 
     async def read(self, connection: web.WebSocketResponse) -> None:
         """Take in messages; while the session has no room for sound, the next one waits."""

@@ -38,12 +38,13 @@ class Studio:
         return routes
 
     async def watch(self, request: web.Request) -> web.Response:
+        offer = await self._offer(request)
         program = program_of(self._front, request)
-        return self._created(await view(self._front.peers, program, await self._offer(request)))
+        return self._created(await view(self._front.peers, program, offer))
 
     async def speak(self, request: web.Request) -> web.Response:
-        program = program_of(self._front, request)
         offer = await self._offer(request)
+        program = program_of(self._front, request)
         return self._created(await ingest(self._front.peers, self._front.chores, program, offer))
 
     async def options(self, _request: web.Request) -> web.Response:

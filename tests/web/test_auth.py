@@ -20,6 +20,7 @@ def test_the_servers_token_opens_everything_and_another_nothing() -> None:
     assert not auth.admits(None)
     assert not auth.admits("open-sesamE")
     assert not auth.admits("ö" * 11, "any")
+    assert not auth.admits("\udcff" * 11, "any")
 
 
 def test_a_session_token_opens_its_session_only() -> None:
@@ -59,6 +60,7 @@ def test_a_short_token_is_refused() -> None:
         ("http://localhost:9090", "localhost:8080", False),
         ("https://evil.example", "localhost:8080", False),
         ("null", "localhost:8080", False),
+        ("http://[bad", "localhost:8080", False),
         ("https://studio.example", "localhost:8080", True),
     ],
 )

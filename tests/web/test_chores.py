@@ -74,6 +74,7 @@ async def test_a_waiter_that_gave_up_does_not_disturb_the_bell() -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
             await bell.until(lambda: False)
+    assert not bell._waiting
     bell.ring()
     await bell.until(lambda: True)
 

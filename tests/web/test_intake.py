@@ -162,6 +162,17 @@ async def test_a_starved_segment_gives_its_turn_away_and_finishes_when_it_was_pl
     assert ear.heard == [PlaybackStarted("quiet"), PlaybackFinished("quiet", 40, False)]
 
 
+async def test_sound_for_a_session_that_is_over_is_refused_at_once() -> None:
+    port = Port()
+    session = program(port)
+    session.close()
+    utterance = session.intake.utter()
+    assert not await utterance.feed(SECOND, RATE)
+    assert utterance.cut is CutReason.LOST
+    utterance.end("late")
+    assert not port.of(Audio)
+
+
 async def test_an_end_names_the_segment_and_one_without_sound_finishes_at_once() -> None:
     port = Port()
     session = program(port)

@@ -48,6 +48,16 @@ async def test_a_session_is_made_once_the_worker_has_opened_it() -> None:
     assert desk.sessions.busy
 
 
+async def test_a_client_that_leaves_before_its_session_is_made_leaves_none_behind() -> None:
+    desk = await ready_desk()
+    async with asyncio.TaskGroup() as group:
+        creating = group.create_task(desk.sessions.create(WISH, 0))
+        await asyncio.sleep(0)
+        creating.cancel()
+    assert desk.sessions.programs == []
+    assert desk.port.of(Close)
+
+
 async def test_names_and_seeds_differ_from_session_to_session() -> None:
     desk = await ready_desk()
     first, second = await desk.create(), await desk.create()

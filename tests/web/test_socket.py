@@ -178,6 +178,42 @@ async def test_a_connection_cut_in_mid_segment_ends_the_segment() -> None:
         assert (await event(listener, "playback_finished"))["position_ms"] == 1_000
 
 
+async def test_a_client_that_is_cut_off_while_its_sound_waits_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket_module, "_PING_S", 0.05)
+    async with studio() as server:
+        session = (await server.open())["id"]
+        program = server.program(session)
+        assert await program.intake.utter("other").feed(SECOND * 30, RATE)
+        socket = await server.socket(session)
+        await start(socket)
+        await socket.send_bytes(SECOND)
+        await until(lambda: len(program.intake._floor) == 2)
+        connection = socket._response.connection
+        assert connection is not None
+        assert connection.transport is not None
+        connection.transport.abort()
+        await until(lambda: program.listeners == [])
+        await until(lambda: len(program.intake._floor) == 1)
+
+
+async def test_sound_on_its_way_when_the_session_ends_keeps_no_connection(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with studio() as server:
+        session = (await server.open())["id"]
+        program = server.program(session)
+        socket = await server.socket(session)
+        await start(socket)
+        await socket.send_bytes(HALF)
+        await until(lambda: program.intake.queued_ms > 0)
+        server.front.sessions.close(session)
+        await socket.send_bytes(HALF)
+        await until(lambda: program.listeners == [])
+        assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 async def test_past_a_minute_of_sound_the_server_reads_no_further_and_says_so() -> None:
     async with studio() as server:
         session = (await server.open())["id"]
