@@ -61,7 +61,13 @@ async def serve(
         loop.add_signal_handler(number, stop.set)
     try:
         async with running_front(config, worker=worker, voice=voice) as front:
-            runner = web.AppRunner(application(front), access_log=None, shutdown_timeout=_LINGER_S)
+            # A client that leaves ends its request, which may wait long for a worker or its turn to speak.
+            runner = web.AppRunner(
+                application(front),
+                access_log=None,
+                shutdown_timeout=_LINGER_S,
+                handler_cancellation=True,
+            )
             await runner.setup()
             try:
                 site = web.TCPSite(runner, config.listen.host, config.listen.port, ssl_context=context)

@@ -60,7 +60,7 @@ class Utterance:
         self._intake.end(self, label)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Finish:
     """Keeps the position at which the segment `label` finished."""
 
@@ -167,13 +167,18 @@ class Intake:
         self._cut_utterances(CutReason.INTERRUPTED)
         self.worker.send(Interrupt(self._name, epoch))
         try:
+            await self._until_settled(epoch)
+            self.settle(epoch)
+        finally:
+            self._watching.remove(watch)
+        return watch.label, watch.position_ms
+
+    async def _until_settled(self, epoch: int) -> None:
+        try:
             async with asyncio.timeout(_INTERRUPT_PATIENCE_S):
                 await self._bell.until(lambda: self._settled >= epoch or not self.live)
         except TimeoutError:
             _LOG.warning("session %s: the worker did not confirm an interrupt", self._name)
-        self.settle(epoch)
-        self._watching.remove(watch)
-        return watch.label, watch.position_ms
 
     def settle(self, epoch: int) -> None:
         """Nothing older than `epoch` will be sent any more."""

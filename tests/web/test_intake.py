@@ -137,6 +137,15 @@ async def test_an_interrupt_without_a_worker_is_answered_at_once() -> None:
     assert await session.intake.interrupt() == (None, 0)
 
 
+async def test_whoever_gives_up_on_an_interrupt_leaves_nothing_behind() -> None:
+    intake = program(Port()).intake
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(intake.interrupt())
+        await settled()
+        asking.cancel()
+    assert intake._watching == []
+
+
 async def test_a_source_that_waits_is_freed_when_its_utterance_is_cut() -> None:
     session = program()
     first, second = session.intake.utter(), session.intake.utter()
