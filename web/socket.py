@@ -19,7 +19,6 @@ from .wire import (
     MAX_MESSAGE_BYTES,
     ControlChange,
     Event,
-    Failure,
     Interrupt,
     KeepAlive,
     Ready,
@@ -30,6 +29,7 @@ from .wire import (
     Start,
     State,
     Wire,
+    failure_of,
     to_text,
 )
 
@@ -128,7 +128,7 @@ class Client:
                 elif message.type is WSMsgType.BINARY:
                     await self._hear(self._wire.binary(message.data))
             except (UsageError, CapacityError) as error:
-                self.tell(Failure(error.code, str(error)))
+                self.tell(failure_of(error))
 
     async def _obey(self, request: Request) -> None:
         match request:

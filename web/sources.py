@@ -16,8 +16,9 @@ from ..stream.clock import to_samples
 from ..stream.errors import AudioError, SetupError, UsageError
 from ..stream.level import VoiceGate
 from ..stream.pcm import from_float
+from ..stream.resample import MAX_RATE_HZ, MIN_RATE_HZ
 from .chores import Bell
-from .wire import DEFAULT_RATE_HZ, MAX_RATE_HZ, MIN_RATE_HZ
+from .wire import DEFAULT_RATE_HZ
 
 PIECE_MS = 100
 _MIC_BLOCK_MS = 20

@@ -25,7 +25,7 @@ from .voice_link import (
     front_inbox,
     to_frame,
 )
-from .wire import Failure
+from .wire import Failure, failure_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -158,7 +158,7 @@ class Speaker:
             self._check_voice(job.voice)
         except UsageError as error:
             job.utterance.end()
-            program.tell(Failure(error.code, str(error)))
+            program.tell(failure_of(error))
             return
         self._spoken[job.number] = (job, program)
         self._send(Speak(job.number, job.text, job.voice, CREDIT))

@@ -1,22 +1,20 @@
 """The native websocket protocol without a socket: frames in, requests out, and the messages that go back.
 
 Text frames are JSON objects with a `type`; binary frames are s16le mono sound. Whatever arrives, only the
-documented errors leave: ProtocolError, AudioError and ControlError.
+documented errors leave: ProtocolError and AudioError.
 """
 
 from dataclasses import dataclass
 
 import msgspec
 
-from ..stream.clock import PROGRAM_HZ
-from ..stream.errors import AudioError, ControlError, ProtocolError
+from ..stream.errors import AudioError, ProtocolError, VisavisError
 from ..stream.pcm import PcmReader
+from ..stream.resample import check_rate
 
 MAX_MESSAGE_BYTES = 1 << 20
 MAX_SAY_CHARACTERS = 5_000
 MAX_ID_CHARACTERS = 64
-MIN_RATE_HZ = 8_000
-MAX_RATE_HZ = PROGRAM_HZ
 DEFAULT_RATE_HZ = 24_000
 
 
@@ -196,13 +194,6 @@ def parse_request(message: str) -> Request:
     return request
 
 
-def check_rate(rate: int) -> int:
-    """`rate` itself, or an AudioError."""
-    if not MIN_RATE_HZ <= rate <= MAX_RATE_HZ:
-        raise AudioError(f"{rate} Hz is not taken; send {MIN_RATE_HZ} to {MAX_RATE_HZ} Hz")
-    return rate
-
-
 def check_text(text: str) -> None:
     """Raises ProtocolError for text that is too long, or none at all."""
     if len(text) > MAX_SAY_CHARACTERS:
@@ -228,7 +219,8 @@ def check_length(length: int) -> None:
         )
 
 
-def failure_of(error: ProtocolError | AudioError | ControlError) -> Failure:
+def failure_of(error: VisavisError) -> Failure:
+    """How an error of ours is told on the wire."""
     return Failure(error.code, str(error))
 
 

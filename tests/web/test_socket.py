@@ -108,7 +108,7 @@ BAD = [
     (b"\0\0", "bad_message", "sound came before its description"),
     ("nonsense", "bad_message", "send sound in binary frames"),
     (json.dumps({"type": "dance"}), "bad_message", "known are"),
-    (json.dumps({"type": "start", "sample_rate": 96_000}), "bad_audio", "8000 to 48000"),
+    (json.dumps({"type": "start", "sample_rate": 96_000}), "bad_audio", "between 8000 and 48000"),
     (json.dumps({"type": "say", "text": "a" * 10_000}), "bad_message", "at most 5000"),
     (json.dumps({"type": "say", "text": "Hi", "voice": "nobody"}), "bad_request", "choose one of heart"),
     (json.dumps({"type": "controls", "emotion": "hungry"}), "bad_control", "emotion must be one of"),
