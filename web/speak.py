@@ -26,6 +26,7 @@ from .voice_link import (
     to_frame,
 )
 from .wire import Failure, failure_of
+from .workers import backoff_s
 
 _LOG = logging.getLogger(__name__)
 
@@ -92,7 +93,8 @@ class Speaker:
         return self._child.pid if self._child is not None else None
 
     async def run(self) -> None:
-        """Keep the speech process up until cancelled."""
+        """Keep the speech process up until cancelled; one that never gets ready is started less and less."""
+        failures = 0
         while True:
             child = self._child = await Child.spawn("voice", self._command)
             self._chores.spawn(child.pump_log(), f"log of voice {child.pid}")
@@ -101,11 +103,12 @@ class Speaker:
             except LinkError as error:
                 _LOG.warning("the speech process is gone: %s", error)
             finally:
+                failures = 0 if self._up.is_set() else failures + 1
                 self._up.clear()
                 self._fail_all()
                 child.kill()
                 await child.stop()
-            await asyncio.sleep(_RESTART_S)
+            await asyncio.sleep(_RESTART_S + backoff_s(failures))
 
     async def _listen(self, child: Child) -> None:
         inbox = front_inbox()

@@ -155,6 +155,17 @@ async def test_a_speech_process_that_never_gets_ready_is_not_waited_for_forever(
         assert Failure("full", "the speech process is not ready; say it again") in there.ear.heard
 
 
+async def test_a_speech_process_that_dies_again_and_again_is_started_less_and_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    deaths: list[int] = []
+    monkeypatch.setattr(speak_module, "_RESTART_S", 0.0)
+    monkeypatch.setattr(speak_module, "backoff_s", lambda count: deaths.append(count) or 0.0)
+    async with stage((sys.executable, "-c", "print('no voice here')")):
+        await until(lambda: len(deaths) >= 3)
+    assert deaths[:3] == [1, 2, 3]
+
+
 async def test_two_sessions_do_not_wait_for_each_other() -> None:
     async with stage() as there:
         port = Port()
