@@ -129,6 +129,8 @@ class Client:
                     await self._hear(self._wire.binary(message.data))
             except (UsageError, CapacityError) as error:
                 self.tell(failure_of(error))
+            # Messages that are here already do not wait for anything, and the media of all sessions must.
+            await asyncio.sleep(0)
 
     async def _obey(self, request: Request) -> None:
         match request:
