@@ -96,19 +96,28 @@ class Speaker:
         """Keep the speech process up until cancelled; one that never gets ready is started less and less."""
         failures = 0
         while True:
-            child = self._child = await Child.spawn("voice", self._command)
-            self._chores.spawn(child.pump_log(), f"log of voice {child.pid}")
-            try:
-                await self._listen(child)
-            except LinkError as error:
-                _LOG.warning("the speech process is gone: %s", error)
-            finally:
-                failures = 0 if self._up.is_set() else failures + 1
-                self._up.clear()
-                self._fail_all()
-                child.kill()
-                await child.stop()
+            failures = 0 if await self._live() else failures + 1
             await asyncio.sleep(_RESTART_S + backoff_s(failures))
+
+    async def _live(self) -> bool:
+        """One process's life; whether it ever got ready."""
+        try:
+            child = self._child = await Child.spawn("voice", self._command)
+        except OSError as error:
+            _LOG.warning("the speech process cannot be started: %s", error)
+            return False
+        self._chores.spawn(child.pump_log(), f"log of voice {child.pid}")
+        try:
+            await self._listen(child)
+        except LinkError as error:
+            _LOG.warning("the speech process is gone: %s", error)
+        finally:
+            was_up = self._up.is_set()
+            self._up.clear()
+            self._fail_all()
+            child.kill()
+            await child.stop()
+        return was_up
 
     async def _listen(self, child: Child) -> None:
         inbox = front_inbox()

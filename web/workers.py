@@ -128,7 +128,12 @@ class Workers:
 
     async def _live(self, events: WorkerEvents) -> float | None:
         """One worker's life; the seconds it was ready, or None when it never was."""
-        worker = self._worker = await self._spawn()
+        try:
+            worker = self._worker = await self._spawn()
+        except OSError as error:
+            self._last_words = f"no process can be started ({error})"
+            _LOG.warning("%s", self._last_words)
+            return None
         try:
             await worker.warm_up()
         except (LinkError, TimeoutError) as error:

@@ -155,13 +155,18 @@ async def test_a_speech_process_that_never_gets_ready_is_not_waited_for_forever(
         assert Failure("full", "the speech process is not ready; say it again") in there.ear.heard
 
 
-async def test_a_speech_process_that_dies_again_and_again_is_started_less_and_less_often(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    "command",
+    [(sys.executable, "-c", "print('no voice here')"), ("no-such-program-anywhere",)],
+    ids=["dies", "does not start"],
+)
+async def test_a_speech_process_that_fails_again_and_again_is_started_less_and_less_often(
+    monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
     deaths: list[int] = []
     monkeypatch.setattr(speak_module, "_RESTART_S", 0.0)
     monkeypatch.setattr(speak_module, "backoff_s", lambda count: deaths.append(count) or 0.0)
-    async with stage((sys.executable, "-c", "print('no voice here')")):
+    async with stage(command):
         await until(lambda: len(deaths) >= 3)
     assert deaths[:3] == [1, 2, 3]
 

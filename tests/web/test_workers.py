@@ -81,6 +81,10 @@ async def test_a_worker_that_never_becomes_ready_is_given_up_with_its_last_words
     assert await failure_of(DIES) == "the worker does not start: no engine here"
 
 
+async def test_a_process_that_cannot_be_started_is_tried_again_like_one_that_dies() -> None:
+    assert "no process can be started" in await failure_of(("no-such-program-anywhere",))
+
+
 async def test_a_worker_that_speaks_before_it_is_ready_is_not_taken() -> None:
     assert "does not start" in await failure_of((sys.executable, "-c", SPEAKS_FIRST))
 
