@@ -11,6 +11,7 @@ from contextlib import suppress
 
 _LOG = logging.getLogger(__name__)
 
+_LEVELS = logging.getLevelNamesMapping()
 _READ_BYTES = 1 << 18
 _WRITE_HIGH_BYTES = 1 << 20
 _STOP_S = 1.5
@@ -82,15 +83,20 @@ class Child:
             return
 
     async def pump_log(self) -> None:
-        """Log what the child prints, line by line, until it ends."""
+        """Log what the child prints, line by line, until it ends.
+
+        A line that begins with a level is logged at it, and so is what follows without one, such as a trace.
+        """
         output = self._process.stdout
         assert output is not None
+        level = logging.INFO
         try:
             while line := await _line(output):
                 text = line.decode(errors="replace").rstrip()
                 if text:
                     self.last_line = text
-                    _LOG.info("%s[%d]: %s", self.name, self.pid, text)
+                    level = _LEVELS.get(text.partition(" ")[0], level)
+                    _LOG.log(level, "%s[%d]: %s", self.name, self.pid, text)
         finally:
             self._pumped.set()
 

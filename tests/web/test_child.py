@@ -55,6 +55,19 @@ async def test_what_the_child_prints_is_logged_and_its_last_words_are_kept(
     assert f"talker[{child.pid}]: the first line" in caplog.text
 
 
+async def test_what_the_child_logs_keeps_its_level_and_so_does_a_trace_after_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    lines = ("plain", "ERROR render.worker: it broke", "  File x.py, line 1", "INFO render.worker: on we go")
+    with caplog.at_level(logging.WARNING):
+        async with Chores() as chores:
+            child = await Child.spawn("worker", script(f"print({chr(10).join(lines)!r})"))
+            chores.spawn(child.pump_log(), "log")
+            await child.stop()
+    said = [record.getMessage().partition(": ")[2] for record in caplog.records]
+    assert said == list(lines[1:3])
+
+
 async def test_a_child_that_does_not_end_when_asked_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_module, "_STOP_S", 0.05)
     child = await Child.spawn("stubborn", script(STUBBORN))
