@@ -1,67 +1,23 @@
 """An interrupt in mid-sentence, as a receiver hears and sees it."""
 
 import asyncio
-import json
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
 import pytest
-import websockets
+from support.client import talking, tone
 from support.landmarks import landmarks, lip_gap
-from support.server import Server, serving
+from support.server import serving
 from support.viewer import Viewer
-from visavis.stream.pcm import from_float
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-RATE = 24_000
 ROUNDS = 20
 SOUND_LIMIT_MS = 100
 LIPS_LIMIT_NS = 250_000_000
 SPEECH = Path(__file__).resolve().parents[1] / "assets" / "hibari.wav"
-
-
-class Talk:
-    """A websocket client of one session that remembers its events."""
-
-    def __init__(self, socket: Any) -> None:
-        self._socket = socket
-        self.events: list[dict[str, Any]] = []
-
-    async def tell(self, **message: Any) -> None:
-        await self._socket.send(json.dumps(message))
-
-    async def sound(self, pcm: bytes, segment: str) -> None:
-        for at in range(0, len(pcm), 9_600):
-            await self._socket.send(pcm[at : at + 9_600])
-        await self.tell(type="segment_end", id=segment)
-
-    async def until(self, kind: str, *, seconds: float = 20) -> dict[str, Any]:
-        async with asyncio.timeout(seconds):
-            while True:
-                event = json.loads(await self._socket.recv())
-                self.events.append(event)
-                if event["type"] == kind:
-                    return event
-
-
-@asynccontextmanager
-async def talking(server: Server, session: dict[str, Any]) -> AsyncIterator[Talk]:
-    url = server.url.replace("http", "ws", 1) + f"/v1/sessions/{session['id']}/ws"
-    async with websockets.connect(url) as socket:
-        talk = Talk(socket)
-        await talk.tell(type="start", sample_rate=RATE, format="s16le")
-        yield talk
-
-
-def tone(seconds: float) -> bytes:
-    at = np.arange(int(RATE * seconds))
-    return from_float((0.4 * np.sin(2 * np.pi * 500 * at / RATE)).astype(np.float32))
 
 
 def last_loud_ns(viewer: Viewer, since_ns: int) -> int:

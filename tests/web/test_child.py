@@ -100,3 +100,20 @@ async def test_a_signal_for_our_terminal_does_not_reach_the_child() -> None:
     child = await Child.spawn("echo", script(ECHO))
     assert os.getpgid(child.pid) == child.pid != os.getpgid(0)
     await child.stop()
+
+
+SHOWS = """
+import os, socket, sys
+with socket.socket(fileno=int(sys.argv[sys.argv.index("--fd") + 1])) as link:
+    link.sendall("{OPENBLAS_NUM_THREADS} {MALLOC_ARENA_MAX}".format(**os.environ).encode())
+"""
+
+
+async def test_a_child_is_frugal_with_threads_unless_the_user_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "7")
+    child = await Child.spawn("shows", script(SHOWS))
+    assert await child.read() == b"1 7"
+    await child.stop()
