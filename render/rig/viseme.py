@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...stream.clock import FEATURE_HOP, FEATURE_HZ
 from ...stream.visemes import ROWS_PER_TICK, SILENCE, VISEMES
+from ...stream.window import Windower
 
 F32 = NDArray[np.float32]
 
@@ -31,7 +32,8 @@ NET_LOOKAHEAD_ROWS = 6
 _NET_PAST_ROWS = 30
 NET_ROWS = _NET_PAST_ROWS + ROWS_PER_TICK + NET_LOOKAHEAD_ROWS
 """Mel rows of one net run: with 30 past rows none of its zero padding is seen."""
-_SPARE_SAMPLES = HOP_SAMPLES - _BEFORE
+_TICK_SAMPLES = WINDOW_SAMPLES + (ROWS_PER_TICK - 1) * HOP_SAMPLES
+"""Samples under the four rows that a tick completes; the first row began one hop before the tick."""
 LATE_ROWS = 1 + NET_LOOKAHEAD_ROWS
 """Rows by which the newest viseme trails the newest sound: one waits for its window, six for the net."""
 _QUIET_RMS = 10 ** (-56 / 20)
@@ -41,11 +43,11 @@ _QUIET_RMS = 10 ** (-56 / 20)
 class HearingState:
     """A slot's hearing, written in place.
 
-    `samples` (920,) the newest sound; `mels` (40 mels, 40 rows); `loud` (LATE_ROWS + 4,) RMS of the newest
-    rows.
+    `windows` cuts the sound to what four rows need; `mels` (40 mels, 40 rows); `loud` (LATE_ROWS + 4,) RMS
+    of the newest rows.
     """
 
-    samples: F32
+    windows: Windower
     mels: F32
     loud: F32
 
@@ -78,7 +80,7 @@ class VisemeStage:
 
     def init(self) -> HearingState:
         state = HearingState(
-            np.zeros(_SPARE_SAMPLES + WINDOW_SAMPLES + 3 * HOP_SAMPLES, np.float32),
+            Windower(window=_TICK_SAMPLES, hop=FEATURE_HOP, pad=HOP_SAMPLES + _BEFORE),
             np.zeros((MELS, NET_ROWS), np.float32),
             np.zeros(LATE_ROWS + ROWS_PER_TICK, np.float32),
         )
@@ -87,7 +89,7 @@ class VisemeStage:
 
     def reset(self, state: HearingState) -> None:
         """As after endless silence."""
-        state.samples[...] = 0
+        state.windows.reset()
         state.mels[...] = np.log(np.float32(_FLOOR))
         state.loud[...] = 0
 
@@ -106,11 +108,10 @@ class VisemeStage:
 
     def step(self, state: HearingState, heard: F32, *, wanted: bool = True) -> Heard:
         """Hear (640,) float32 samples of one tick. When the visemes are not `wanted` they read as silence."""
-        samples, mels, loud = state.samples, state.mels, state.loud
-        samples[:-FEATURE_HOP] = samples[FEATURE_HOP:].copy()
-        samples[-FEATURE_HOP:] = heard
+        mels, loud = state.mels, state.loud
+        (window,) = state.windows.feed(heard)
         mels[:, :-ROWS_PER_TICK] = mels[:, ROWS_PER_TICK:].copy()
-        mels[:, -ROWS_PER_TICK:] = self.features(samples[: WINDOW_SAMPLES + 3 * HOP_SAMPLES]).T
+        mels[:, -ROWS_PER_TICK:] = self.features(window).T
         loud[:-ROWS_PER_TICK] = loud[ROWS_PER_TICK:].copy()
         loud[-ROWS_PER_TICK:] = row_rms(heard)
         ready = loud[:ROWS_PER_TICK].copy()
