@@ -22,6 +22,7 @@ class PcmReader:
     def __init__(self) -> None:
         self._pending = bytearray()
         self._in_header = True
+        self._at = _RIFF_BYTES
         self.rate: int | None = None
 
     def feed(self, data: bytes) -> bytes:
@@ -38,34 +39,34 @@ class PcmReader:
 
     def _skip_header(self) -> bool:
         """True once the header, if there is one, is out of the way."""
-        head = bytes(self._pending[: _MAX_HEADER_BYTES + _CHUNK_BYTES])
-        if head[:4] != b"RIFF"[: len(head)]:
+        start = bytes(self._pending[:_RIFF_BYTES])
+        if start[:4] != b"RIFF"[: len(start)] or (len(start) == _RIFF_BYTES and start[8:] != b"WAVE"):
             self._in_header = False
             return True
-        if len(head) < _RIFF_BYTES:
+        while self._in_header and self._next_chunk():
+            pass
+        return not self._in_header
+
+    def _next_chunk(self) -> bool:
+        """Read the header's chunk at `_at`; False while there is not enough of it."""
+        head = bytes(self._pending[self._at : self._at + _CHUNK_BYTES + _FORMAT_BYTES])
+        if len(head) < _CHUNK_BYTES:
             return False
-        if head[8:12] != b"WAVE":
+        name, size = head[:4], int.from_bytes(head[4:_CHUNK_BYTES], "little")
+        if name == b"data":
+            del self._pending[: self._at + _CHUNK_BYTES]
             self._in_header = False
             return True
-        at = _RIFF_BYTES
-        while len(head) >= at + _CHUNK_BYTES:
-            name = bytes(head[at : at + 4])
-            size = int.from_bytes(head[at + 4 : at + 8], "little")
-            at += _CHUNK_BYTES
-            if name == b"data":
-                del self._pending[:at]
-                self._in_header = False
-                return True
-            if at + size > _MAX_HEADER_BYTES:
-                raise AudioError(
-                    "the WAV header is longer than 64 KiB; send plain s16le mono samples instead"
-                )
-            if name == b"fmt " and size < _FORMAT_BYTES:
+        if self._at + _CHUNK_BYTES + size > _MAX_HEADER_BYTES:
+            raise AudioError("the WAV header is longer than 64 KiB; send plain s16le mono samples instead")
+        if name == b"fmt ":
+            if size < _FORMAT_BYTES:
                 raise AudioError("the WAV header is damaged; send plain s16le mono samples instead")
-            if name == b"fmt " and len(head) >= at + _FORMAT_BYTES:
-                self._check_format(bytes(head[at : at + _FORMAT_BYTES]))
-            at += size + (size & 1)
-        return False
+            if len(head) < _CHUNK_BYTES + _FORMAT_BYTES:
+                return False
+            self._check_format(head[_CHUNK_BYTES:])
+        self._at += _CHUNK_BYTES + size + (size & 1)
+        return True
 
     def _check_format(self, fmt: bytes) -> None:
         kind = int.from_bytes(fmt[0:2], "little")
