@@ -1,7 +1,7 @@
 """The avatar folder: what a registered appearance is on disk, read with every promise checked."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -143,12 +143,9 @@ def presenters() -> tuple[str, ...]:
     return tuple(sorted(_folders(PRESENTERS)))
 
 
-def find_avatar(name: str, extra_dirs: Sequence[Path] = ()) -> Avatar:
-    """The avatar called `name` in `extra_dirs` or among the presenters; `name` never becomes part of a
-    path."""
-    known: dict[str, Path] = {}
-    for parent in (PRESENTERS, *reversed(extra_dirs)):
-        known |= _folders(parent)
+def find_avatar(name: str) -> Avatar:
+    """The presenter called `name`, which never becomes part of a path. Raises AvatarError with the names."""
+    known = _folders(PRESENTERS)
     if name not in known:
         raise AvatarError(f"there is no avatar {name[:40]!r}; choose one of {', '.join(sorted(known))}")
     return load_avatar(known[name])

@@ -81,7 +81,7 @@ class Live:
         if not self.drawing and self.pipeline.can_draw:
             ahead = frame - gate.next < pacer.options.horizon and self.pipeline.session.ready(now_ns)
             ready_ns = now_ns if ahead else pacer.draw_ns(frame)
-            offers.append(Offer("draw", ready_ns, pacer.drawn_by_ns(frame)))
+            offers.append(Offer("draw", ready_ns, pacer.encode_ns(frame)))
         if not self.encoding and len(self.outbox) < _OUTBOX_LIMIT:
             index = gate.next
             if gate.has_picture():

@@ -19,6 +19,7 @@ from ..stream.pcm import to_float
 from ..stream.resample import check_rate
 from ..stream.roster import Roster
 from ..stream.session import Session
+from ..stream.stage import pipeline_latency
 from ..stream.visemes import VISEMES, Cue
 from .avatar import find_avatar
 from .color import color_space
@@ -79,6 +80,14 @@ class Sessions:
         self._guests: dict[str, Guest] = {}
         self._errands: deque[Guest] = deque()
         self._gauged_ns = 0
+
+    @property
+    def latency_ms(self) -> int:
+        """From a sample's arrival to its release, at most: the engine's own delay and the lead. Transport and
+        the viewer's buffers come on top.
+        """
+        lead = self.options.lead / FRAME_RATE.per_second
+        return round(1000 * (pipeline_latency([self._engine.spec]) + lead))
 
     def __len__(self) -> int:
         return len(self._guests)

@@ -58,8 +58,7 @@ class Worker:
         self._engine.warm()
         ready = link.Ready(
             engine=self._engine.kind,
-            delay=self._sessions.delay,
-            lead=self._sessions.options.lead,
+            latency_ms=self._sessions.latency_ms,
             encoder=name,
             slots=self._slots,
         )

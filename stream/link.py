@@ -74,13 +74,10 @@ class Close(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """The worker is warm: `engine` kind, delay in ticks from sound to picture, `lead` ticks before the
-    release.
-    """
+    """The worker is warm: `engine` kind, and at most `latency_ms` from a sample's arrival to its release."""
 
     engine: str
-    delay: int
-    lead: int
+    latency_ms: int
     encoder: str
     slots: int
 

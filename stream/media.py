@@ -1,7 +1,6 @@
 """The data that flows: audio in, pictures and packets out, and what is said about them."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +19,6 @@ class AudioChunk:
     samples: NDArray[np.float32]
     rate: int
     cues: tuple[Cue, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentEnd:
-    """The utterance `segment` is complete."""
-
-    segment: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +57,3 @@ class Packet:
     pts: int
     clock_rate: int
     keyframe: bool
-
-
-class PacketSink(Protocol):
-    def put(self, packet: Packet) -> None:
-        """Never waits. A full sink drops up to the next keyframe, asks for one, and counts."""
-        ...

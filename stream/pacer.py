@@ -36,10 +36,6 @@ class Pacer:
         """When drawing frame `index` must begin, whether or not there is speech."""
         return self.clock.deadline_ns(index) - self.options.lead * TICK_NS
 
-    def drawn_by_ns(self, index: int) -> int:
-        """When frame `index` should be drawn: its share of urgency against other work."""
-        return self.clock.deadline_ns(index) - self.options.encode_lead_ms * NS_PER_MS
-
     def encode_ns(self, index: int) -> int:
         """When tick `index` may be encoded."""
         return self.clock.deadline_ns(index) - self.options.encode_lead_ms * NS_PER_MS
@@ -56,13 +52,6 @@ class Pacer:
         """Where the gate must jump to when tick `index` is hopelessly late, as after a suspended machine."""
         due = self.clock.due(now_ns)
         return due if due - index > self.options.stall else None
-
-
-def latency_ms(*, delay: int, lead: int) -> int:
-    """From a sample's arrival to its release, at most: one tick to fill, `delay` ticks of look-ahead, and
-    the `lead`. Transport and the viewer's own buffers come on top.
-    """
-    return (1 + delay + lead) * TICK_NS // NS_PER_MS
 
 
 _PHASES = 8

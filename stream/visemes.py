@@ -6,9 +6,8 @@ from dataclasses import dataclass
 VISEMES = ("aa", "eh", "ih", "oh", "ou", "pp", "ss", "th", "dd", "ff", "kk", "nn", "rr", "ch", "sil")
 """Order of every viseme vector. The names follow the set of 15 that lip-sync tools share."""
 SILENCE = VISEMES.index("sil")
-VISEME_HZ = 100
-"""Viseme rows a second: one each 10 ms, four a tick."""
 ROWS_PER_TICK = 4
+"""Viseme rows: one each 10 ms."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ..stream.clock import NS_PER_SECOND
 from ..stream.controls import Controls
 from ..stream.errors import CapacityError, LinkError, VisavisError
 from ..stream.link import Fault, Gauges, Interrupted, Opened, Ready, Starved, Tick, ToFront
-from ..stream.pacer import latency_ms, spread
+from ..stream.pacer import spread
 from .port import WorkerPort
 from .program import Description, Program, ProgramState
 from .traffic import Totals
@@ -82,7 +82,7 @@ class Sessions:
     @property
     def latency_ms(self) -> int:
         """From sound to sight inside the server, at most; 0 while there is no worker."""
-        return latency_ms(delay=self._ready.delay, lead=self._ready.lead) if self._ready is not None else 0
+        return self._ready.latency_ms if self._ready is not None else 0
 
     @property
     def programs(self) -> list[Program]:

@@ -42,20 +42,15 @@ class RigEngine:
         lookahead=DELAY_TICKS * FEATURE_HOP,
     )
 
-    def __init__(self, *, threads_per_net: int = 1) -> None:
-        self._stage = viseme.VisemeStage(threads=threads_per_net)
+    def __init__(self) -> None:
+        self._stage = viseme.VisemeStage()
         self._slots: dict[int, _Slot] = {}
         self._faces: OrderedDict[tuple[str, str, tuple[int, int]], Face] = OrderedDict()
         self._lock = threading.Lock()
 
-    def warm(self, avatars: Sequence[Avatar] = ()) -> None:
-        """Touch everything that a first frame would: the net, the drawing loops and the faces of
-        `avatars`."""
+    def warm(self) -> None:
+        """Load and touch everything a step needs; the drawing loops were compiled when they were imported."""
         self._stage.warm()
-        for avatar in avatars:
-            for size in avatar.sizes:
-                face = self._face(avatar, size)
-                face.draw(Performer(self._stage, seed=0, index=0).at_rest(), face.canvas())
 
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
         """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width,

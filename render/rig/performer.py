@@ -105,10 +105,6 @@ class Performer:
         self._past.pop(frame - _KEPT_FRAMES, None)
         return motion
 
-    def at_rest(self) -> Motion:
-        """The motion of the frame before anything was heard."""
-        return self._at(self._next_tick - DELAY_TICKS)
-
     def control(self, controls: Controls) -> None:
         """Follow new `controls` from the next frame on."""
         frame = self._next_tick - DELAY_TICKS

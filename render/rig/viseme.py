@@ -68,9 +68,9 @@ def rows_ready(tick: int) -> int:
 class VisemeStage:
     """The viseme net and its features. Holds weights only; safe to use from several threads at once."""
 
-    def __init__(self, *, threads: int = 1) -> None:
+    def __init__(self) -> None:
         options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")

@@ -98,11 +98,6 @@ def test_a_name_never_becomes_a_path(name: str) -> None:
         find_avatar(name)
 
 
-def test_an_own_folder_comes_before_a_presenter(folder: Path) -> None:
-    assert find_avatar("ruby", [folder.parent]).folder == folder
-    assert find_avatar("marcus", [folder.parent, folder.parent / "missing"]).folder.parent == PRESENTERS
-
-
 def test_an_unknown_size_names_the_known_ones() -> None:
     with pytest.raises(AvatarError, match="720x1280, 512x512"):
         find_avatar("ruby").plate((640, 480))

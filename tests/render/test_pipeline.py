@@ -6,7 +6,7 @@ from visavis.render.color import color_space
 from visavis.render.composite import Compositor
 from visavis.render.pipeline import Pipeline, run
 from visavis.stream.controls import Controls
-from visavis.stream.media import AudioChunk, SegmentEnd
+from visavis.stream.media import AudioChunk
 from visavis.stream.session import Session
 
 SIZE = (512, 512)
@@ -42,7 +42,7 @@ def pipeline(engine: PatternEngine, compositor: Compositor) -> Pipeline:
 def speak(pipeline: Pipeline, ms: int) -> None:
     samples = np.full(48 * ms, 0.5, np.float32)
     pipeline.session.push(AudioChunk("s", samples, 48_000), 0)
-    pipeline.session.end(SegmentEnd("s").segment)
+    pipeline.session.end("s")
 
 
 def step(pipeline: Pipeline, engine: PatternEngine) -> tuple[int, bool]:

@@ -1,13 +1,12 @@
 import av
 import numpy as np
 import pytest
-from support.pattern import DELAY, BrokenEngine, PatternEngine, read_luma
+from support.pattern import BrokenEngine, PatternEngine, read_luma
 from support.virtual import RATE, VirtualWorker, request, tone
 from visavis.stream import link
 from visavis.stream.clock import NS_PER_MS, PROGRAM_HOP, TICK_NS
 from visavis.stream.controls import Controls
 from visavis.stream.errors import EncoderError
-from visavis.stream.pacer import latency_ms
 
 
 @pytest.fixture
@@ -89,7 +88,7 @@ def test_the_delay_from_sound_to_release_is_the_promised_one(worker: VirtualWork
     say(worker, "a", 400)
     worker.run(1000)
     first = next(at for at, m in worker.said if isinstance(m, link.Tick) and m.spans)
-    promised_ms = latency_ms(delay=DELAY, lead=worker.sessions.options.lead)
+    promised_ms = worker.sessions.latency_ms
     assert promised_ms - 40 <= (first - arrived_ns) / NS_PER_MS <= promised_ms
 
 

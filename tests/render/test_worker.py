@@ -79,7 +79,7 @@ def live_request(name: str) -> link.Open:
 def test_a_worker_says_what_it_is_and_sends_ticks_in_real_time(front: Front) -> None:
     ready = front.receive()
     assert isinstance(ready, link.Ready)
-    assert (ready.engine, ready.delay, ready.encoder) == ("pattern", 3, "libx264")
+    assert (ready.engine, ready.latency_ms, ready.encoder) == ("pattern", 240, "libx264")
     front.send(live_request("a"))
     front.send(link.Audio("a", "s", RATE, tone(300)))
     front.send(link.EndSegment("a", "s"))

@@ -35,7 +35,7 @@ to_worker = st.one_of(
     st.builds(link.Close, names),
 )
 to_front = st.one_of(
-    st.builds(link.Ready, names, small, small, names, small),
+    st.builds(link.Ready, names, small, names, small),
     st.builds(link.Opened, names),
     st.builds(link.Fault, names, names, names, flags),
     st.builds(

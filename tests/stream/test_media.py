@@ -2,7 +2,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from visavis.stream.media import AudioChunk, Packet, PacketSink, SegmentEnd, Span, TickAudio
+from visavis.stream.media import AudioChunk, Packet, Span, TickAudio
 
 PACKET = Packet(b"\x00", pts=3600, clock_rate=90_000, keyframe=True)
 CHUNK = AudioChunk("a", np.zeros(3, np.float32), 16_000)
@@ -22,7 +22,6 @@ TICK = TickAudio(
     [
         (PACKET, "pts"),
         (CHUNK, "rate"),
-        (SegmentEnd("a"), "segment"),
         (Span("a", 0, 1, last=False), "end"),
         (TICK, "index"),
     ],
@@ -41,14 +40,3 @@ def test_a_chunk_comes_without_mouth_shapes_unless_they_are_given() -> None:
 def test_equal_packets_and_spans_are_equal() -> None:
     assert Packet(b"\x00", 3600, 90_000, keyframe=True) == PACKET
     assert Span("a", 0, 1, last=False) != Span("a", 0, 1, last=True)
-
-
-def test_anything_with_put_serves_as_a_packet_sink() -> None:
-    class Kept(list[Packet]):
-        def put(self, packet: Packet) -> None:
-            self.append(packet)
-
-    kept = Kept()
-    sink: PacketSink = kept
-    sink.put(PACKET)
-    assert kept == [PACKET]

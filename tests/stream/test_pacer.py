@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from visavis.stream.clock import FRAME_RATE, NS_PER_MS, TICK_NS, FrameClock
-from visavis.stream.pacer import Pacer, PacerOptions, latency_ms, spread
+from visavis.stream.pacer import Pacer, PacerOptions, spread
 
 START = 5_000_000_123
 PACER = Pacer(FrameClock(FRAME_RATE, START))
@@ -17,7 +17,6 @@ def ms_after_deadline(moment_ns: int, index: int) -> float:
 @pytest.mark.parametrize("index", [0, 1, 1000, 10**7])
 def test_a_tick_is_drawn_80_ms_and_encoded_20_ms_before_it_leaves_and_repeated_8_ms_after(index: int) -> None:
     assert ms_after_deadline(PACER.draw_ns(index), index) == -80
-    assert ms_after_deadline(PACER.drawn_by_ns(index), index) == -20
     assert ms_after_deadline(PACER.encode_ns(index), index) == -20
     assert ms_after_deadline(PACER.send_ns(index), index) == 0
     assert ms_after_deadline(PACER.repeat_ns(index), index) == 8
@@ -31,7 +30,7 @@ def test_the_steps_of_a_tick_follow_each_other(
 ) -> None:
     options = PacerOptions(lead=lead, encode_lead_ms=encode_lead_ms, grace_ms=grace_ms)
     pacer = Pacer(FrameClock(FRAME_RATE, start_ns), options)
-    steps = [pacer.draw_ns, pacer.drawn_by_ns, pacer.encode_ns, pacer.send_ns, pacer.repeat_ns]
+    steps = [pacer.draw_ns, pacer.encode_ns, pacer.send_ns, pacer.repeat_ns]
     moments = [step(index) for step in steps]
     assert moments == sorted(moments)
     assert all(step(index + 1) - step(index) == TICK_NS for step in steps)
@@ -48,11 +47,6 @@ def test_a_tick_on_time_or_early_is_not_stalled() -> None:
     assert PACER.stalled(100, PACER.send_ns(100)) is None
     assert PACER.stalled(100, PACER.send_ns(0)) is None
     assert PACER.stalled(0, 0) is None
-
-
-@pytest.mark.parametrize(("lead", "delay", "expected_ms"), [(2, 0, 120), (2, 3, 240), (1, 6, 320)])
-def test_latency_is_a_tick_the_lookahead_and_the_lead(lead: int, delay: int, expected_ms: int) -> None:
-    assert latency_ms(delay=delay, lead=lead) == expected_ms
 
 
 def test_speech_that_is_known_may_be_drawn_eight_ticks_ahead() -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from visavis.stream.visemes import ROWS_PER_TICK, SILENCE, VISEME_HZ, VISEMES, Cue, cues_of
+from visavis.stream.visemes import ROWS_PER_TICK, SILENCE, VISEMES, Cue, cues_of
 
 AA, EH, IH, OH, OU = (VISEMES.index(name) for name in ("aa", "eh", "ih", "oh", "ou"))
 PP, SS, NN = (VISEMES.index(name) for name in ("pp", "ss", "nn"))
@@ -20,7 +20,7 @@ def spoken(*timed: tuple[str, int]) -> list[Cue]:
 def test_there_are_fifteen_shapes_and_four_rows_a_tick() -> None:
     assert len(VISEMES) == len(set(VISEMES)) == 15
     assert VISEMES[SILENCE] == "sil"
-    assert VISEME_HZ == ROWS_PER_TICK * 25
+    assert ROWS_PER_TICK == 4
 
 
 @given(st.lists(sounds, max_size=40))

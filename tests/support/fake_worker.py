@@ -93,7 +93,7 @@ class FakeWorker:
 
     def run(self) -> None:
         inbox = link.WorkerInbox()
-        self._say(link.Ready(engine="fake", delay=3, lead=2, encoder="clip", slots=SLOTS))
+        self._say(link.Ready(engine="fake", latency_ms=240, encoder="clip", slots=SLOTS))
         while True:
             waits = [session.due_ns - time.monotonic_ns() for session in self._sessions.values()]
             wait_s = max(0, min(waits)) / 1e9 if waits else None

@@ -25,7 +25,7 @@ async def test_figures_are_those_of_the_sessions() -> None:
         sessions = Sessions(SessionOptions(), worker=port, on_close=lambda _: None)
         metrics = Metrics(sessions, Workers(chores, ("none",)), Peers(WebRtcOptions(), chores))
         assert values(metrics)["visavis_worker_up"] == 0
-        sessions.worker_up(Ready("fake", 3, 2, "clip", 2))
+        sessions.worker_up(Ready("fake", 240, "clip", 2))
 
         def opened() -> None:
             sessions.message(Opened(port.said[-1].session))

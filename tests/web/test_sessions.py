@@ -11,7 +11,7 @@ from visavis.web.program import Program, ProgramState
 from visavis.web.sessions import SessionOptions, Sessions, Wish
 from visavis.web.wire import Failure, State
 
-READY = Ready(engine="fake", delay=3, lead=2, encoder="clip", slots=2)
+READY = Ready(engine="fake", latency_ms=240, encoder="clip", slots=2)
 WISH = Wish("ruby", (64, 64), None, Controls())
 
 

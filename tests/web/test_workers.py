@@ -108,7 +108,7 @@ async def test_a_worker_that_sends_nonsense_is_replaced() -> None:
         "import socket, sys\n"
         "from visavis.stream.link import Ready, to_frame\n"
         "with socket.socket(fileno=int(sys.argv[sys.argv.index('--fd') + 1])) as link:\n"
-        "    link.sendall(to_frame(Ready('odd', 0, 0, '', 1)))\n"
+        "    link.sendall(to_frame(Ready('odd', 0, '', 1)))\n"
         "    link.recv(1)\n"
         "    link.sendall(b'\\xff' * 64)\n"
         "    link.recv(1 << 16)\n"

@@ -145,8 +145,8 @@ def test_a_size_that_the_avatar_lacks_is_refused(engine: RigEngine) -> None:
         engine.open(0, avatar(), size=(100, 100), seed=1, index=0)
 
 
-def test_a_warm_engine_has_every_face_ready() -> None:
+def test_a_warm_engine_steps_as_a_cold_one_does() -> None:
     warm = RigEngine()
-    warm.warm([avatar()])
+    warm.warm()
     opened(warm, 0)
     assert len(play(warm, 0, [heard(0)])) == 1
