@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 from ..stream.link import Audio, EndSegment, Interrupt, TickSpan
 from .chores import Bell
@@ -55,9 +56,25 @@ class Utterance:
             await self._intake.worker.drain()
         return self.cut is None
 
+    def rename(self, label: str) -> None:
+        """Have its events call the segment `label` from here on. Raises ProtocolError when that is taken."""
+        self._intake.rename(self, label)
+
     def end(self, label: str | None = None) -> None:
         """No more sound. `label` renames the segment. Ending twice is harmless."""
         self._intake.end(self, label)
+
+
+class Source(Protocol):
+    """Who holds sound for later utterances, which an interrupt ends before they begin."""
+
+    def holds(self, label: str) -> bool:
+        """True while a segment of this name waits."""
+        ...
+
+    def drop(self) -> Sequence[Utterance]:
+        """Forget the sound; the utterances it would have made, silent and not yet cut."""
+        ...
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +91,9 @@ class _Finish:
 
 
 class Intake:
-    """The input side of session `name`. `live` says whether its worker takes sound now."""
+    """The input side of session `name`. `live` says whether its worker takes sound now, `full` that as
+    much waits as may; `sources` hold more.
+    """
 
     def __init__(
         self, name: str, *, worker: WorkerPort, bell: Bell, tell: Callable[[Sequence[Event]], None]
@@ -82,6 +101,8 @@ class Intake:
         self.worker = worker
         self.epoch = 0
         self.live = False
+        self.full = False
+        self.sources: list[Source] = []
         self._name = name
         self._bell = bell
         self._tell = tell
@@ -90,7 +111,6 @@ class Intake:
         self._floor: deque[Utterance] = deque()
         self._watching: list[_Finish] = []
         self._settled = 0
-        self._full = False
         self._closed = False
 
     @property
@@ -115,6 +135,10 @@ class Intake:
         """A label that nobody uses, such as mic-3."""
         return self._ledger.fresh_label(prefix)
 
+    def holds(self, label: str) -> bool:
+        """True while a segment of this label is unfinished, be it that its sound waits at its source."""
+        return self._ledger.holds(label) or any(source.holds(label) for source in self.sources)
+
     def label_of(self, utterance: Utterance) -> str:
         return self._ledger.label_of(utterance.name)
 
@@ -129,9 +153,12 @@ class Intake:
         """Hand sound to the worker; `utterance` must have its turn."""
         self._ledger.push(utterance.name, len(pcm) // 2, rate)
         self.worker.send(Audio(self._name, utterance.name, rate, pcm, tuple(cues)))
-        if not self._full and self.queued_ms >= QUEUE_LIMIT_MS:
-            self._full = True
+        if not self.full and self.queued_ms >= QUEUE_LIMIT_MS:
+            self.full = True
             self._tell([Buffer(self.queued_ms, paused=True)])
+
+    def rename(self, utterance: Utterance, label: str) -> None:
+        self._ledger.rename(utterance.name, label)
 
     def end(self, utterance: Utterance, label: str | None = None) -> None:
         """See `Utterance.end`. Raises ProtocolError, after the end, when `label` is taken."""
@@ -141,6 +168,11 @@ class Intake:
         finally:
             if utterance.cut is None:
                 self._close(utterance)
+
+    def give_up(self, utterance: Utterance) -> None:
+        """End `utterance`, whose source is gone; one that never had sound counts as interrupted."""
+        if utterance.cut is None:
+            self._close(utterance, interrupted=True)
 
     def starved(self, segment: str) -> None:
         """The worker ended `segment`, since its source went quiet."""
@@ -158,8 +190,10 @@ class Intake:
 
         With a `label`, nothing happens when that segment is finished or unknown.
         """
-        if label is not None and not self._ledger.holds(label):
+        if label is not None and not self.holds(label):
             return None, 0
+        for source in self.sources:
+            source.drop()
         self.epoch += 1
         epoch = self.epoch
         watch = _Finish(self._ledger.speaking)
@@ -200,18 +234,18 @@ class Intake:
         self.lose()
 
     def _may_speak(self, utterance: Utterance) -> bool:
-        return self.live and not self._full and self._floor[0] is utterance
+        return self.live and not self.full and self._floor[0] is utterance
 
-    def _close(self, utterance: Utterance) -> None:
+    def _close(self, utterance: Utterance, *, interrupted: bool = False) -> None:
         if self._ledger.has_sound(utterance.name):
             self.worker.send(EndSegment(self._name, utterance.name))
         else:
-            self._say(self._ledger.abandon(utterance.name))
+            self._say(self._ledger.abandon(utterance.name, interrupted=interrupted))
         self._retire(utterance, CutReason.ENDED)
 
     def _look_for_room(self) -> None:
-        if self._full and self.queued_ms <= QUEUE_LOW_MS:
-            self._full = False
+        if self.full and self.queued_ms <= QUEUE_LOW_MS:
+            self.full = False
             self._tell([Buffer(self.queued_ms, paused=False)])
             self._bell.ring()
 

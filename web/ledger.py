@@ -97,9 +97,9 @@ class Ledger:
                 events.append(self._finish(span.segment, interrupted=False))
         return events
 
-    def abandon(self, name: str) -> list[Playback]:
+    def abandon(self, name: str, *, interrupted: bool = False) -> list[Playback]:
         """A segment that ended without any sound."""
-        return [self._finish(name, interrupted=False)] if name in self._entries else []
+        return [self._finish(name, interrupted=interrupted)] if name in self._entries else []
 
     def cut(self, epoch: int) -> list[Playback]:
         """Everything opened before `epoch` is over."""

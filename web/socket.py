@@ -8,15 +8,15 @@ import time
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from ..stream.channel import Channel
-from ..stream.clock import NS_PER_MS
 from ..stream.controls import merged
 from ..stream.errors import CapacityError, UsageError
+from .backlog import Backlog
 from .chores import Bell
 from .front import Front
-from .intake import CutReason, Utterance
 from .program import Program, ProgramState
 from .wire import (
     MAX_MESSAGE_BYTES,
+    Buffer,
     ControlChange,
     Event,
     Interrupt,
@@ -40,7 +40,6 @@ FRAME_LIMIT_BYTES = 16 << 20
 _BACKLOG_EVENTS = 256
 _PING_S = 20.0
 _UNACKNOWLEDGED_MS = 30_000
-_PAUSE_NS = 500 * NS_PER_MS
 
 
 async def serve_socket(front: Front, program: Program, request: web.Request) -> web.WebSocketResponse:
@@ -51,19 +50,20 @@ async def serve_socket(front: Front, program: Program, request: web.Request) -> 
     client = Client(front, program)
     program.join(client)
     program.listeners.append(client)
+    front.chores.spawn(client.speak(), "a client's sound")
     if program.state is ProgramState.CLOSED:
         client.tell(State("closed"))
+    goodbye = False
     try:
         async with asyncio.TaskGroup() as group:
             writing = group.create_task(client.write(connection))
-            await client.read(connection)
+            goodbye = await client.read(connection)
             writing.cancel()
     except* ConnectionError:
         _LOG.info("session %s: a client is gone", program.what.name)
     finally:
         program.listeners.remove(client)
-        program.leave(client, time.monotonic_ns())
-        client.gone()
+        client.backlog.close(keep=goodbye)
     return connection
 
 
@@ -77,25 +77,28 @@ class _Connection(web.WebSocketResponse):
 
 
 class Client:
-    """One connection: its half of the protocol, the segment it is sending, the events it has yet to get."""
+    """One connection: its half of the protocol, the sound that waits, the events it has yet to get."""
 
     def __init__(self, front: Front, program: Program) -> None:
         self._front = front
         self._program = program
         self._wire = Wire()
-        self._utterance: Utterance | None = None
         self._events: Channel[Event] = Channel(_BACKLOG_EVENTS, loser="oldest")
         self._bell = Bell()
-        self._heard_ns = 0
+        self.backlog = Backlog(program.intake, self.tell)
 
     def tell(self, event: Event) -> None:
+        if isinstance(event, Buffer) and self.backlog.paused:
+            return
         self._events.put(event)
         self._bell.ring()
 
-    def gone(self) -> None:
-        """The connection is cut: what it was saying ends here."""
-        if self._utterance is not None:
-            self._utterance.end()
+    async def speak(self) -> None:
+        """Say what the client sends, and after a goodbye what is left of it."""
+        try:
+            await self.backlog.speak()
+        finally:
+            self._program.leave(self, time.monotonic_ns())
 
     async def write(self, connection: web.WebSocketResponse) -> None:
         """Send events as they come, and a ping now and then, until the session has ended.
@@ -119,14 +122,19 @@ class Client:
         except TimeoutError:
             await connection.ping()
 
-    async def read(self, connection: web.WebSocketResponse) -> None:
-        """Take in messages; while the session has no room for sound, the next one waits."""
-        async for message in connection:
+    async def read(self, connection: web.WebSocketResponse) -> bool:
+        """Take in messages; whether the client said goodbye in the end. What it says is acted on at once, but
+        its sound waits in the backlog, and the next message does when that is full.
+        """
+        while True:
+            message = await connection.receive()
             try:
                 if message.type is WSMsgType.TEXT:
                     await self._obey(self._wire.text(message.data))
                 elif message.type is WSMsgType.BINARY:
                     await self._hear(self._wire.binary(message.data))
+                else:
+                    return message.type is WSMsgType.CLOSE
             except (UsageError, CapacityError) as error:
                 self.tell(failure_of(error))
             # Messages that are here already do not wait for anything, and the media of all sessions must.
@@ -137,7 +145,7 @@ class Client:
             case Start():
                 self.tell(Ready(self._front.sessions.latency_ms, request.sample_rate))
             case SegmentEnd():
-                self._end(request.id)
+                await self.backlog.put(request)
             case Interrupt():
                 await self._interrupt(request.id)
             case Say():
@@ -148,36 +156,15 @@ class Client:
                 self._program.used_ns = time.monotonic_ns()
 
     async def _interrupt(self, label: str | None) -> None:
-        await self._program.intake.interrupt(label)
-        if self._utterance is not None and self._utterance.cut is CutReason.INTERRUPTED:
-            self._utterance = None
+        intake = self._program.intake
+        if label is None or intake.holds(label):
+            self.backlog.cut()
             self._wire.forget()
-
-    def _end(self, label: str | None) -> None:
-        """End the segment; one that never had any sound, but a name, is finished at once."""
-        utterance, self._utterance = self._utterance, None
-        if utterance is None and label is not None:
-            utterance = self._program.intake.utter(label)
-        if utterance is not None:
-            utterance.end(label)
+            await intake.interrupt()
 
     async def _hear(self, sound: Sound) -> None:
-        if not sound.pcm:
-            return
-        now_ns = time.monotonic_ns()
-        paused = now_ns - self._heard_ns > _PAUSE_NS
-        if self._utterance is None or self._is_over(self._utterance, paused=paused):
-            self._utterance = self._program.intake.utter()
-        await self._utterance.feed(sound.pcm, sound.rate)
-        self._heard_ns = time.monotonic_ns()
-
-    def _is_over(self, utterance: Utterance, *, paused: bool) -> bool:
-        """True when sound that comes now is a new segment. What is left of one that somebody else interrupted
-        is not; it ends with its `segment_end`, or with a pause.
-        """
-        if utterance.cut is CutReason.INTERRUPTED:
-            return paused
-        return utterance.cut is not None
+        if sound.pcm:
+            await self.backlog.put(sound)
 
 
 def _notice_death(request: web.Request) -> None:

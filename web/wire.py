@@ -96,7 +96,9 @@ class PlaybackFinished(msgspec.Struct, frozen=True, tag_field="type", tag="playb
 
 
 class Buffer(msgspec.Struct, frozen=True, tag_field="type", tag="buffer"):
-    """`queued_ms` of sound wait; while `paused`, the server reads no further."""
+    """`queued_ms` of sound wait. While `paused`, the server takes another 512 KiB at most, and then reads no
+    further, not even an interrupt.
+    """
 
     queued_ms: int
     paused: bool

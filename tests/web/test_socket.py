@@ -9,6 +9,7 @@ import pytest
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from support.front import event, studio, until
 from visavis.stream.clock import NS_PER_SECOND
+from visavis.web import backlog as backlog_module
 from visavis.web import socket as socket_module
 from visavis.web.wire import MAX_MESSAGE_BYTES
 
@@ -90,7 +91,7 @@ async def test_the_rest_of_a_segment_that_somebody_else_interrupted_is_dropped_u
 async def test_after_a_pause_sound_is_a_new_segment_even_without_that_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(socket_module, "_PAUSE_NS", 0)
+    monkeypatch.setattr(backlog_module, "_PAUSE_NS", 0)
     async with studio() as server:
         session = (await server.open())["id"]
         socket = await server.socket(session)
@@ -229,6 +230,68 @@ async def test_past_a_minute_of_sound_the_server_reads_no_further_and_says_so() 
         status, _ = await server.call("POST", f"/v1/sessions/{session}/interrupt")
         assert status == 200
         assert not (await event(socket, "buffer"))["paused"]
+
+
+async def test_an_interrupt_is_heard_while_the_clients_own_sound_waits_for_its_turn() -> None:
+    async with studio() as server:
+        session = (await server.open())["id"]
+        assert await server.program(session).intake.utter("other").feed(SECOND * 30, RATE)
+        socket = await server.socket(session)
+        await start(socket)
+        await event(socket, "playback_started", id="other")
+        for name in ("a", "b"):
+            await socket.send_bytes(SECOND)
+            await tell(socket, "segment_end", id=name)
+        await tell(socket, "interrupt")
+        async with asyncio.timeout(5):
+            assert (await event(socket, "playback_finished", id="other"))["interrupted"]
+            for name in ("a", "b"):
+                finished = await event(socket, "playback_finished", id=name)
+                assert (finished["position_ms"], finished["interrupted"]) == (0, True)
+        await socket.send_bytes(SECOND)
+        await tell(socket, "segment_end", id="next")
+        assert (await event(socket, "playback_finished", id="next"))["position_ms"] == 1_000
+
+
+async def test_an_interrupt_is_heard_after_seventy_seconds_of_sound_in_one_go() -> None:
+    async with studio() as server:
+        session = (await server.open())["id"]
+        socket = await server.socket(session)
+        await tell(socket, "start", sample_rate=24_000)
+        for _ in range(70):
+            await socket.send_bytes(bytes(48_000))
+        await tell(socket, "segment_end", id="long")
+        await tell(socket, "interrupt", id="long")
+        async with asyncio.timeout(5):
+            assert (await event(socket, "playback_finished", id="long"))["interrupted"]
+        assert server.program(session).intake.queued_ms == 0
+
+
+async def test_an_interrupt_over_http_drops_what_waits_of_a_socket() -> None:
+    async with studio() as server:
+        session = (await server.open())["id"]
+        assert await server.program(session).intake.utter("other").feed(SECOND * 30, RATE)
+        socket = await server.socket(session)
+        await start(socket)
+        await socket.send_bytes(SECOND)
+        await tell(socket, "segment_end", id="mine")
+        await until(lambda: server.program(session).intake.holds("mine"))
+        await server.call("POST", f"/v1/sessions/{session}/interrupt", {"id": "mine"})
+        assert (await event(socket, "playback_finished", id="mine"))["interrupted"]
+
+
+async def test_what_a_client_sent_before_it_said_goodbye_is_still_played() -> None:
+    async with studio() as server:
+        session = (await server.open())["id"]
+        other = server.program(session).intake.utter("other")
+        assert await other.feed(SECOND, RATE)
+        listener, socket = await server.socket(session), await server.socket(session)
+        await start(socket)
+        await socket.send_bytes(SECOND)
+        await tell(socket, "segment_end", id="mine")
+        await socket.close()
+        other.end()
+        assert (await event(listener, "playback_finished", id="mine"))["position_ms"] == 1_000
 
 
 async def test_controls_and_keep_alive_need_no_start() -> None:
