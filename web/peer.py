@@ -18,6 +18,12 @@ _LOG = logging.getLogger(__name__)
 GATHER_S = 6.0
 """An answer may take this long: an unreachable STUN or TURN server costs 5 s of it."""
 CONNECT_S = 30.0
+MAX_SESSION_PEERS = 50
+"""Viewers and microphones of one session."""
+MAX_CONNECTING = 32
+"""Connections of all sessions that are not up yet: each holds ports and threads of its own meanwhile."""
+MAX_OFFER_BYTES = 64 << 10
+MAX_OFFER_MEDIA = 16
 _CLOSE_S = 2.0
 _ID_BYTES = 18
 
@@ -65,6 +71,10 @@ class Peer:
     answer: str = ""
     deadline: asyncio.TimerHandle | None = None
 
+    @property
+    def connected(self) -> bool:
+        return self.connection.connectionState == "connected"
+
 
 class Peers:
     """Every connection of this front."""
@@ -96,8 +106,10 @@ class Peers:
         """Answer `offer`. `prepare` adds our tracks; what else was offered stays inactive. `connected` is
         called when media may flow.
 
-        Raises ProtocolError for an offer that cannot be answered, CapacityError when ICE takes too long.
+        Raises ProtocolError for an offer that cannot be answered, CapacityError when there are too many
+        connections or ICE takes too long.
         """
+        self._refuse_when_full(session)
         connection = RTCPeerConnection(self.options.rtc())
         peer = Peer(
             secrets.token_urlsafe(_ID_BYTES), f'"{secrets.token_hex(8)}"', session, kind, connection, ended
@@ -147,6 +159,15 @@ class Peers:
         await asyncio.gather(*(self.close(peer) for peer in list(self._peers.values())))
         await self._bell.until(lambda: not self._closing)
 
+    def _refuse_when_full(self, session: str) -> None:
+        if sum(peer.session == session for peer in self._peers.values()) >= MAX_SESSION_PEERS:
+            raise CapacityError(
+                f"this session has {MAX_SESSION_PEERS} connections, which is all it takes; try again when "
+                "somebody has left, or open another session"
+            )
+        if sum(not peer.connected for peer in self._peers.values()) >= MAX_CONNECTING:
+            raise CapacityError(f"{MAX_CONNECTING} connections are being made already; try again soon")
+
     def _watch(self, peer: Peer, connected: Callable[[], None]) -> None:
         def changed() -> None:
             state = peer.connection.connectionState
@@ -160,12 +181,13 @@ class Peers:
 
     def _expire(self, peer: Peer) -> None:
         """Give up on a client that took its answer and never came."""
-        if peer.connection.connectionState != "connected":
+        if not peer.connected:
             self._chores.spawn(self.close(peer), f"end of {peer.kind} {peer.id[:6]}")
 
 
 def parse_offer(sdp: str) -> SessionDescription:
-    """Raises ProtocolError for what is no SDP offer."""
+    """Raises ProtocolError for what is no SDP offer, or far larger than one."""
+    _check_size(sdp)
     try:
         offer = SessionDescription.parse(sdp)
         sound = all(media.dtls and media.dtls.fingerprints for media in offer.media if media.port)
@@ -180,6 +202,20 @@ def parse_offer(sdp: str) -> SessionDescription:
     if not offer.media or not sound or not bundled <= names:
         raise ProtocolError("the SDP offer has no usable media; send a complete WebRTC offer")
     return offer
+
+
+def _check_size(sdp: str) -> None:
+    """Before anything is parsed: aiortc takes long over what is large, and everybody waits for it."""
+    if len(sdp.encode(errors="replace")) > MAX_OFFER_BYTES:
+        raise ProtocolError(
+            f"the SDP offer is over the limit of {MAX_OFFER_BYTES} bytes; offer fewer codecs and candidates"
+        )
+    media = sum(line.startswith("m=") for line in sdp.splitlines())
+    if media > MAX_OFFER_MEDIA:
+        raise ProtocolError(
+            f"the SDP offer has {media} media (m=), over the limit of {MAX_OFFER_MEDIA}; offer one audio and "
+            "one video"
+        )
 
 
 async def _negotiate(connection: RTCPeerConnection, offer: str) -> None:

@@ -4,12 +4,13 @@ import contextlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.front import program, until
-from support.peers import viewer_offer
+from support.front import program, studio, until
+from support.peers import SDP, viewer_offer, watching
 from visavis.stream.errors import CapacityError, ProtocolError
 from visavis.web import peer as peer_module
 from visavis.web.chores import Chores
 from visavis.web.peer import Peers, WebRtcOptions, parse_offer
+from visavis.web.program import Description
 from visavis.web.whep import NotAcceptable, view
 
 TURN = WebRtcOptions(("stun:stun.example", "turn:turn.example"), "user", "secret")
@@ -89,6 +90,61 @@ async def test_the_connections_of_one_session_can_be_ended_together() -> None:
         peers.close_session("s")
         await until(lambda: len(peers) == 0)
         await client.close()
+
+
+async def test_a_session_takes_only_so_many_connections_and_another_one_takes_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(peer_module, "MAX_SESSION_PEERS", 1)
+    client, offer = await viewer_offer()
+    other = program()
+    other.what = Description("t", "ruby", 64, 64, 1)
+    async with Chores() as chores:
+        peers = Peers(WebRtcOptions(), chores)
+        made = await view(peers, program(), offer)
+        with pytest.raises(CapacityError, match="try again when somebody has left"):
+            await view(peers, program(), offer)
+        assert len(peers) == 1
+        await view(peers, other, offer)
+        await peers.close(made)
+        await view(peers, program(), offer)
+        await peers.close_all()
+    await client.close()
+
+
+async def test_offers_whose_answers_nobody_takes_are_bounded_over_all_sessions_and_told_to_come_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(peer_module, "MAX_CONNECTING", 2)
+    client, offer = await viewer_offer()
+    async with studio() as server:
+        session, other = (await server.open())["id"], (await server.open())["id"]
+        async with watching(server, session):
+            await until(lambda: len(server.program(session).viewers) == 1)
+            statuses: list[int] = []
+            for name in (session, other, other):
+                async with server.client.post(f"/whep/{name}", data=offer, headers=SDP) as answer:
+                    statuses.append(answer.status)
+            assert statuses == [201, 201, 503]
+            assert answer.headers["Retry-After"]
+    await client.close()
+
+
+async def test_an_offer_of_far_too_many_media_or_bytes_is_refused_before_it_is_parsed() -> None:
+    client, offer = await viewer_offer("audio")
+    await client.close()
+    at = offer.index("m=audio")
+    async with studio() as server:
+        session = (await server.open())["id"]
+        for kind in ("whep", "whip"):
+            for large, advice in (
+                (offer + offer[at:] * 16, "17 media"),
+                (offer + "a=x\r\n" * 13_107, "65536"),
+            ):
+                async with server.client.post(f"/{kind}/{session}", data=large, headers=SDP) as answer:
+                    assert answer.status == 400
+                    assert advice in (await answer.json())["error"]["message"]
+        assert len(server.front.peers) == 0
 
 
 Edit = tuple[str, int, int]
