@@ -38,13 +38,22 @@ class Utterance:
     """One segment being spoken: the only way to give a session sound.
 
     Utterances of one session take turns: the sound of the next waits until this one has ended. `cut` says why
-    no more is taken.
+    no more is taken, `taken` how many samples were.
     """
 
     def __init__(self, intake: "Intake", name: str) -> None:
         self._intake = intake
         self.name = name
+        self.epoch = intake.epoch
         self.cut: CutReason | None = None
+        self.taken = 0
+
+    @property
+    def over(self) -> bool:
+        """True when what is left is not to be said. After a mere wait that the worker took for the end it is,
+        in an utterance of its own: see `Intake.resume`.
+        """
+        return self.cut not in (None, CutReason.STARVED) or self.epoch < self._intake.epoch
 
     async def feed(self, pcm: bytes, rate: int, cues: Sequence[CueTriple] = ()) -> bool:
         """Queue s16le `pcm`, waiting for its turn and for room. False when the utterance was cut."""
@@ -79,15 +88,17 @@ class Source(Protocol):
 
 @dataclass(slots=True, eq=False)
 class _Finish:
-    """Keeps the position at which the segment `label` finished."""
+    """Keeps the position at which the segment `label` finished, the first of that name."""
 
     label: str | None
     position_ms: int = 0
+    over: bool = False
 
     def note(self, events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event, PlaybackFinished) and event.id == self.label:
+            if isinstance(event, PlaybackFinished) and event.id == self.label and not self.over:
                 self.position_ms = event.position_ms
+                self.over = True
 
 
 class Intake:
@@ -131,6 +142,14 @@ class Intake:
             self._utterances[utterance.name] = utterance
         return utterance
 
+    def resume(self, utterance: Utterance, label: str) -> Utterance:
+        """An utterance that goes on with one that starved, under the same label; that one if it is over."""
+        if utterance.over:
+            return utterance
+        resumed = Utterance(self, self._ledger.open(self.epoch, label, again=True))
+        self._utterances[resumed.name] = resumed
+        return resumed
+
     def fresh_label(self, prefix: str) -> str:
         """A label that nobody uses, such as mic-3."""
         return self._ledger.fresh_label(prefix)
@@ -151,6 +170,7 @@ class Intake:
 
     def push(self, utterance: Utterance, pcm: bytes, rate: int, cues: Sequence[CueTriple]) -> None:
         """Hand sound to the worker; `utterance` must have its turn."""
+        utterance.taken += len(pcm) // 2
         self._ledger.push(utterance.name, len(pcm) // 2, rate)
         self.worker.send(Audio(self._name, utterance.name, rate, pcm, tuple(cues)))
         if not self.full and self.queued_ms >= QUEUE_LIMIT_MS:

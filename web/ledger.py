@@ -45,11 +45,14 @@ class Ledger:
         """The label of the segment that is being sent."""
         return next((entry.label for entry in self._entries.values() if entry.started), None)
 
-    def open(self, epoch: int, label: str | None = None) -> str:
-        """A new segment's name. Raises ProtocolError when `label` belongs to an unfinished one."""
+    def open(self, epoch: int, label: str | None = None, *, again: bool = False) -> str:
+        """A new segment's name. Raises ProtocolError when `label` belongs to an unfinished one, unless the
+        new one goes on with that, `again`.
+        """
         self._count += 1
         name = f"segment-{self._count}"
-        self._refuse_double(label)
+        if not again:
+            self._refuse_double(label)
         self._entries[name] = _Entry(label or name, epoch)
         return name
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ..stream.errors import CapacityError, LinkError, UsageError
 from .child import Child
 from .chores import Chores
-from .intake import Utterance
+from .intake import CutReason, Utterance
 from .program import Program
 from .voice_link import (
     Cancel,
@@ -46,10 +46,14 @@ class SpeechOptions:
 
 @dataclass(slots=True)
 class _Job:
+    """One text. `before` counts the samples of it that earlier utterances have taken."""
+
     number: int
     text: str
     voice: str
+    label: str
     utterance: Utterance
+    before: int = 0
     pieces: deque[Piece] = field(default_factory=deque[Piece])
     done: Done | None = None
 
@@ -79,13 +83,13 @@ class Speaker:
         if queue is not None and len(queue) >= QUEUE_LIMIT:
             raise CapacityError(f"{QUEUE_LIMIT} texts wait to be spoken already; try again later")
         utterance = program.intake.utter(label)
-        job = _Job(next(self._numbers), text, name, utterance)
+        job = _Job(next(self._numbers), text, name, program.intake.label_of(utterance), utterance)
         if queue is None:
             self._waiting[program] = deque([job])
             self._chores.spawn(self._speak_all(program), f"speech of session {program.what.name}")
         else:
             queue.append(job)
-        return program.intake.label_of(utterance)
+        return job.label
 
     @property
     def pid(self) -> int | None:
@@ -187,15 +191,12 @@ class Speaker:
     async def _feed(self, program: Program, job: _Job) -> str | None:
         """Pieces into the utterance as they come; what went wrong, if anything did."""
         while True:
-            await program.bell.until(
-                lambda: bool(job.pieces) or job.done is not None or job.utterance.cut is not None
-            )
-            if job.utterance.cut is not None:
+            await program.bell.until(lambda: bool(job.pieces) or job.done is not None or job.utterance.over)
+            if job.utterance.over:
                 return None
             if not job.pieces:
                 return job.done.problem if job.done is not None else None
-            piece = job.pieces.popleft()
-            if not await job.utterance.feed(piece.pcm, piece.rate, piece.cues):
+            if not await _say(program, job, job.pieces.popleft()):
                 return None
             self._send(More(job.number))
 
@@ -208,3 +209,25 @@ class Speaker:
     def _send(self, message: ToVoice) -> None:
         if self._child is not None:
             self._child.write(to_frame(message))
+
+
+async def _say(program: Program, job: _Job, piece: Piece) -> bool:
+    """Say all of `piece`, in a new utterance where the worker took the wait for it for the end of the one
+    before. False when it was cut.
+    """
+    samples = len(piece.pcm) // 2
+    said = 0
+    while True:
+        if job.utterance.cut is CutReason.STARVED:
+            job.before += job.utterance.taken
+            job.utterance = program.intake.resume(job.utterance, job.label)
+        already = job.utterance.taken
+        cues = [
+            (viseme, max(0, start - job.before), end - job.before)
+            for viseme, start, end in piece.cues
+            if end > job.before
+        ]
+        await job.utterance.feed(piece.pcm[2 * said :], piece.rate, cues)
+        said += job.utterance.taken - already
+        if said == samples or job.utterance.over:
+            return not job.utterance.over

@@ -74,6 +74,12 @@ def test_a_label_in_use_is_refused_and_free_again_afterwards() -> None:
     ledger.open(0, "a")
 
 
+def test_a_segment_that_goes_on_with_another_may_have_its_label() -> None:
+    ledger = Ledger()
+    first, second = ledger.open(0, "a"), ledger.open(0, "a", again=True)
+    assert [ledger.label_of(name) for name in (first, second)] == ["a", "a"]
+
+
 def test_a_new_label_shows_from_then_on_and_must_be_free() -> None:
     ledger = Ledger()
     first, second = ledger.open(0), ledger.open(0, "b")

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import pytest
 from support.front import FAKE_VOICE, Ear, Port, program, tick, until
 from visavis.stream.errors import CapacityError, ProtocolError, UsageError
-from visavis.stream.link import Audio, EndSegment
+from visavis.stream.link import Audio, EndSegment, Interrupted
 from visavis.web import speak as speak_module
 from visavis.web.chores import Chores
 from visavis.web.program import Program
 from visavis.web.speak import QUEUE_LIMIT, Speaker, SpeechOptions
+from visavis.web.voice_link import Done, Piece
 from visavis.web.wire import Failure, PlaybackFinished
 
 WORD_BYTES = 4_800
@@ -93,6 +94,71 @@ async def test_an_interrupt_stops_what_is_spoken_and_drops_what_waits() -> None:
         there.speaker.say(there.session, "Three four.", label="c")
         await until(lambda: len(there.port.of(EndSegment)) == 1)
         assert there.sound() == 3
+
+
+WORD = bytes(WORD_BYTES)
+
+
+async def begun(there: Stage) -> str:
+    """Have a text spoken whose sentences the test makes, and give its first word; the segment's name."""
+    there.speaker.say(there.session, "hang.", label="mine")
+    await until(lambda: bool(there.speaker._spoken))
+    there.speaker._receive(Piece(1, 24_000, WORD, ((5, 0, 2_400),)))
+    await until(lambda: there.sound() == 1)
+    return there.port.of(Audio)[0].segment
+
+
+async def test_a_text_whose_next_sentence_took_long_goes_on_under_its_label_with_its_mouth_shapes() -> None:
+    async with stage() as there:
+        first = await begun(there)
+        there.session.intake.starved(first)
+        there.speaker._receive(Piece(1, 24_000, WORD, ((6, 2_300, 4_800),)))
+        await until(lambda: there.sound() == 2)
+        second = there.port.of(Audio)[1]
+        assert second.segment != first
+        assert second.cues == ((6, 0, 2_400),)
+        there.speaker._receive(Done(1))
+        await until(lambda: len(there.port.of(EndSegment)) == 1)
+        for index, name in enumerate((first, second.segment)):
+            there.session.tick(tick(index, (name, 0, 1920, True)), 0)
+        assert [event.id for event in there.ear.heard if isinstance(event, PlaybackFinished)] == ["mine"] * 2
+
+
+async def test_a_text_that_starved_and_is_complete_makes_no_further_segment() -> None:
+    async with stage() as there:
+        there.session.intake.starved(await begun(there))
+        there.speaker._receive(Done(1))
+        await until(lambda: not there.speaker._spoken)
+        assert there.session.intake._utterances == {}
+
+
+async def test_an_interrupt_ends_a_text_that_starved() -> None:
+    async with stage() as there:
+        there.session.intake.starved(await begun(there))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(there.session.intake.interrupt())
+            await asyncio.sleep(0)
+            there.session.interrupted(Interrupted("s", 1, -1))
+        await until(lambda: not there.speaker._spoken)
+        assert there.sound() == 1
+
+
+async def test_a_sentence_that_starves_half_said_is_said_to_its_end() -> None:
+    async with stage() as there:
+        said = there.port.of
+
+        async def drain() -> None:
+            if len(said(Audio)) == 1:
+                there.session.intake.starved(said(Audio)[0].segment)
+
+        there.port.drain = drain
+        there.speaker.say(there.session, "hang.", label="mine")
+        await until(lambda: bool(there.speaker._spoken))
+        there.speaker._receive(Piece(1, 24_000, WORD * 15, ((5, 0, 30_000), (6, 30_000, 36_000))))
+        await until(lambda: there.sound() == 15)
+        first, second, _ = said(Audio)
+        assert first.segment != second.segment
+        assert second.cues == ((5, 0, 18_000), (6, 18_000, 24_000))
 
 
 async def test_text_that_cannot_be_spoken_is_told_and_the_next_one_is_spoken() -> None:
