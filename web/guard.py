@@ -14,8 +14,8 @@ _LOG = logging.getLogger(__name__)
 _EXPOSED = "Location, Link, ETag, Accept-Patch, Retry-After"
 _ALLOWED_HEADERS = "Authorization, Content-Type, If-Match"
 _ALLOWED_METHODS = "GET, POST, PATCH, DELETE, OPTIONS"
-_CLOSED = ("/v1/", "/whep/", "/whip/", "/metrics")
-"""Paths that need a token; pages and health are open."""
+OPEN = frozenset({"/", "/static", "/healthz", "/readyz"})
+"""What needs no token: the page and health. Everything else does, and so does what is not there."""
 
 
 def guards(auth: Auth, *, loopback: bool) -> list[Middleware]:
@@ -64,7 +64,7 @@ def guards(auth: Auth, *, loopback: bool) -> list[Middleware]:
 
     @web.middleware
     async def check_token(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path.startswith(_CLOSED) and request.method != hdrs.METH_OPTIONS:
+        if not _is_open(request) and request.method != hdrs.METH_OPTIONS:
             token = bearer(request.headers.get(hdrs.AUTHORIZATION), request.query.get("token"))
             if not auth.admits(token, request.match_info.get("session")):
                 raise Refusal(
@@ -76,6 +76,12 @@ def guards(auth: Auth, *, loopback: bool) -> list[Middleware]:
         return await handler(request)
 
     return [share, tell_errors, check_caller, check_token]
+
+
+def _is_open(request: web.Request) -> bool:
+    """By the resource that answers, so that no spelling of a path makes it another one."""
+    resource = request.match_info.route.resource
+    return resource is not None and resource.canonical in OPEN
 
 
 def _is_preflight(request: web.Request) -> bool:

@@ -1,9 +1,12 @@
+import re
+
 import pytest
 from aiohttp import WSServerHandshakeError
 from support.front import studio
 from visavis.web.auth import AuthOptions
 from visavis.web.config import Config
 from visavis.web.tls import ListenOptions
+from yarl import URL
 
 TOKEN = "open-sesame"
 LOCKED = Config(auth=AuthOptions(token=TOKEN, origins=("https://studio.example",)))
@@ -20,6 +23,32 @@ async def test_with_a_token_the_api_is_closed_and_pages_and_health_are_open() ->
         for path in ("/healthz", "/readyz", "/"):
             async with server.client.get(path) as answer:
                 assert answer.status == 200, path
+
+
+async def test_whatever_is_not_listed_as_open_is_closed_even_what_nobody_thought_of() -> None:
+    async with studio(LOCKED) as server:
+        app = server.client.app
+        assert app is not None
+        routes = [route for route in app.router.routes() if route.method not in ("HEAD", "OPTIONS")]
+        assert len(routes) > 15
+        for route in routes:
+            assert route.resource is not None
+            path = re.sub(r"\{[^}]*\}", "x", route.resource.canonical)
+            async with server.client.request(route.method, path) as answer:
+                is_open = route.resource.canonical in {"/", "/static", "/healthz", "/readyz"}
+                assert (answer.status != 401) is is_open, route
+        for path in (
+            "/v2/sessions",
+            "/debug",
+            "/healthz/x",
+            "/static/../v1/avatars",
+            "/static/%2e%2e/metrics",
+        ):
+            async with server.client.get(
+                URL(str(server.client.make_url("/"))[:-1] + path, encoded=True)
+            ) as answer:
+                assert answer.status in (401, 403, 404), path
+                assert answer.status == 401 or path.startswith("/static/"), path
 
 
 async def test_the_token_is_taken_from_header_and_query() -> None:
