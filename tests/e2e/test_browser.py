@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from playwright.sync_api import Page
+from support.artifacts import keep
 from support.browser import Recording, chromium, record, shot
 from support.server import ROOT, Server, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-ARTIFACTS = ROOT / "artifacts"
 SPEECH = ROOT / "tests" / "assets" / "jfk.wav"
 SENTENCE = (
     "Good evening. Here is the weather for tomorrow. It will be sunny in the east, with some rain near the "
@@ -45,12 +45,19 @@ def quiet(page: Page) -> None:
     page.wait_for_timeout(600)
 
 
-def speaks(recorded: Recording, rest: Recording) -> None:
+def speaks(name: str, recorded: Recording, rest: Recording) -> None:
     """What must hold of a recording with speech in it, against one of silence."""
     assert rest.score.min() > FACE_SURE
     assert recorded.score.min() > FACE_SURE
     assert recorded.energy.max() > 0.05, "no sound was heard"
     correlation, lag_ms = recorded.correlation(reach_ms=60)
+    figures = {
+        "decoded fps": recorded.fps,
+        "lips with sound": correlation,
+        "lag ms": lag_ms,
+        "lips' variance at rest to speech": rest.lips.var() / recorded.lips.var(),
+    }
+    keep(name, figures)
     assert correlation >= 0.5, (correlation, lag_ms)
     assert rest.lips.var() < recorded.lips.var() / 20
 
@@ -60,18 +67,18 @@ def test_typed_text_is_spoken_by_a_living_face_at_25_frames_a_second(server: Ser
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         start(page, server)
         rest = record(page, ms=3_000)
-        shot(page, ARTIFACTS / "page-rest.png")
+        shot(page, "page-rest")
         page.locator("#text").fill(SENTENCE)
         page.locator("#text").press("Enter")
         page.wait_for_function("() => visavis.speaking", timeout=10_000)
         before = page.evaluate("() => ({ at: performance.now(), ...visavis.stats() })")
         recorded = record(page, ms=WATCH_MS)
-        shot(page, ARTIFACTS / "page-speaking.png")
+        shot(page, "page-speaking")
         after = page.evaluate("() => ({ at: performance.now(), ...visavis.stats() })")
     assert after["codec"] == "H264"
     assert 24.5 <= recorded.fps <= 25.5
     assert after["freezeCount"] == before["freezeCount"]
-    speaks(recorded, rest)
+    speaks("page-text", recorded, rest)
 
 
 def test_a_voice_in_the_microphone_moves_the_lips(server: Server) -> None:
@@ -88,8 +95,8 @@ def test_a_voice_in_the_microphone_moves_the_lips(server: Server) -> None:
         page.locator("#mic").click()
         page.wait_for_function("() => visavis.speaking", timeout=15_000)
         recorded = record(page, ms=WATCH_MS)
-        shot(page, ARTIFACTS / "page-microphone.png")
-    speaks(recorded, rest)
+        shot(page, "page-microphone")
+    speaks("page-microphone", recorded, rest)
 
 
 def test_interrupt_on_the_page_quiets_the_face_at_once(server: Server) -> None:
@@ -104,6 +111,6 @@ def test_interrupt_on_the_page_quiets_the_face_at_once(server: Server) -> None:
         page.wait_for_function("() => !visavis.speaking", timeout=2_000)
         page.wait_for_timeout(400)
         still = record(page, ms=1_500)
-        shot(page, ARTIFACTS / "page-phone.png")
+        shot(page, "page-phone")
     assert np.median(still.energy) < 0.01
     assert still.lips.std() < 0.01

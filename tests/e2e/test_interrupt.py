@@ -7,6 +7,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from support.artifacts import keep
 from support.client import talking, tone
 from support.landmarks import landmarks, lip_gap
 from support.server import serving
@@ -55,6 +56,7 @@ async def test_old_sound_stops_within_a_tenth_of_a_second_and_the_position_is_wh
                 errors.append(
                     loud_ms(viewer, first) * np.pi / (np.pi - 2 * np.arcsin(0.05)) - finished["position_ms"]
                 )
+    keep("interrupt-ms", {"last old sound": stops, "position error": errors})
     assert float(np.percentile(stops, 95)) <= SOUND_LIMIT_MS, stops
     assert float(np.abs(errors).max()) <= 45, errors
 

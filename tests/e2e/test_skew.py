@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
@@ -10,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import websockets
-from support.server import ROOT, Server, serving
+from support.artifacts import keep
+from support.server import Server, serving
 from support.viewer import Viewer, beep_starts, flash_starts
 from visavis.stream.clock import PROGRAM_HZ, VIDEO_CLOCK_HZ
 from visavis.stream.pcm import from_float
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-ARTIFACTS = ROOT / "artifacts"
 RATE = 16_000
 BEEP_EVERY_MS = 1_000
 BEEP_MS = 120
@@ -110,8 +109,7 @@ async def test_sound_and_picture_stay_together_for_five_minutes_while_viewers_co
         "after five minutes, by arrival": late_arrival,
         "viewer who joined after five minutes": at_last_joined,
     }
-    ARTIFACTS.mkdir(exist_ok=True)
-    (ARTIFACTS / "skew.json").write_text(json.dumps(figures, indent=2))
+    keep("skew-ms", figures)
     for name, skews in figures.items():
         assert len(skews) >= 5, name
         assert abs(float(np.median(skews))) <= LIMIT_MS, (name, skews)

@@ -5,12 +5,12 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import cv2
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from .artifacts import artifact
 from .landmarks import eye_gap, landmarks, lip_gap
 
 _FLAGS = (
@@ -112,9 +112,8 @@ def record(page: Page, *, ms: int) -> Recording:
     )
 
 
-def shot(page: Page, path: Path) -> None:
-    path.parent.mkdir(exist_ok=True)
-    page.screenshot(path=str(path))
+def shot(page: Page, name: str) -> None:
+    page.screenshot(path=str(artifact(f"{name}.png")))
 
 
 def _decode(url: str) -> np.ndarray:
