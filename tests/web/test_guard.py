@@ -6,7 +6,6 @@ from support.front import studio
 from visavis.web.auth import AuthOptions
 from visavis.web.config import Config
 from visavis.web.tls import ListenOptions
-from yarl import URL
 
 TOKEN = "open-sesame"
 LOCKED = Config(auth=AuthOptions(token=TOKEN, origins=("https://studio.example",)))
@@ -37,18 +36,9 @@ async def test_whatever_is_not_listed_as_open_is_closed_even_what_nobody_thought
             async with server.client.request(route.method, path) as answer:
                 is_open = route.resource.canonical in {"/", "/static", "/healthz", "/readyz"}
                 assert (answer.status != 401) is is_open, route
-        for path in (
-            "/v2/sessions",
-            "/debug",
-            "/healthz/x",
-            "/static/../v1/avatars",
-            "/static/%2e%2e/metrics",
-        ):
-            async with server.client.get(
-                URL(str(server.client.make_url("/"))[:-1] + path, encoded=True)
-            ) as answer:
-                assert answer.status in (401, 403, 404), path
-                assert answer.status == 401 or path.startswith("/static/"), path
+        for path in ("/v2/sessions", "/debug", "/healthz/x", "/staticky", "/v1", "/%76%31/avatars"):
+            async with server.client.get(path) as answer:
+                assert answer.status == 401, path
 
 
 async def test_the_token_is_taken_from_header_and_query() -> None:
