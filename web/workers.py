@@ -5,6 +5,7 @@ import logging
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -22,6 +23,8 @@ QUICK_DEATH_S = 5
 _FIRST_TRIES = 3
 _MAX_BACKOFF_S = 8.0
 _SILENCE_S = 5.0
+_LAST_LOOK_S = 0.5
+"""After a silence we look once more: it may have been us who did not listen."""
 _WARM_UP_S = 300.0
 
 
@@ -153,14 +156,10 @@ class Workers:
     async def _listen(self, worker: _Worker, events: WorkerEvents) -> None:
         """Pass on messages until the worker ends. One that falls silent while it has work is killed."""
         while True:
-            try:
-                async with asyncio.timeout(_SILENCE_S):
-                    messages = await worker.receive()
-            except TimeoutError:
-                if events.busy:
-                    raise LinkError(f"it was silent for {_SILENCE_S:g} s") from None
-                continue
-            for message in messages:
+            messages = await _patiently(worker)
+            if messages is None and events.busy:
+                raise LinkError(f"it was silent for {_SILENCE_S:g} s")
+            for message in messages or ():
                 events.message(message)
 
     def _up(self, worker: _Worker, events: WorkerEvents) -> None:
@@ -182,6 +181,17 @@ class Workers:
         _LOG.warning(
             "worker %d is gone (%s); its last words: %s", worker.child.pid, error, self._last_words or "none"
         )
+
+
+async def _patiently(worker: _Worker) -> list[ToFront] | None:
+    """Some messages, or None after a silence. Time in which this process stood still is no silence: what came
+    meanwhile is there at the second look.
+    """
+    for patience_s in (_SILENCE_S, _LAST_LOOK_S):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                return await worker.receive()
+    return None
 
 
 def backoff_s(quick_deaths: int) -> float:

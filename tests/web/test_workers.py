@@ -2,6 +2,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from dataclasses import dataclass, field
 
 import pytest
@@ -100,6 +101,25 @@ async def test_a_worker_that_falls_silent_at_work_is_replaced(monkeypatch: pytes
         assert log.told == ["up fake"]
         log.busy = True
         await until(lambda: "lost" in log.told)
+        running.cancel()
+
+
+async def test_a_front_that_stood_still_does_not_take_that_for_its_workers_silence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workers_module, "_SILENCE_S", 0.5)
+    log = Log(busy=True)
+    async with asyncio.TaskGroup() as group, Chores() as chores:
+        workers = Workers(chores, FAKE_WORKER)
+        running = group.create_task(workers.run(log))
+        await until(lambda: workers.state is WorkerState.UP)
+        workers.send(opening("ruby"))
+        await until(lambda: len(log.messages) > 3)
+        for _ in range(3):
+            time.sleep(0.7)  # noqa: ASYNC251
+            log.messages.clear()
+            await until(lambda: len(log.messages) > 3)
+        assert log.told == ["up fake"]
         running.cancel()
 
 
