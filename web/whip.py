@@ -45,13 +45,12 @@ class Microphone:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._gate = VoiceGate(PROGRAM_HZ)
-        self._decided: Channel[Decided] = Channel(BACKLOG, loser="newest")
+        # One more than speech may take, so that an end always has room, and two ends in a row are one.
+        self._decided: Channel[Decided] = Channel(BACKLOG + 1, loser="newest")
+        self._ended = True
         self._utterance: Utterance | None = None
         self._closed = False
-
-    @property
-    def dropped(self) -> int:
-        return self._decided.dropped
+        self.dropped = 0
 
     async def listen(self, track: SoundTrack) -> None:
         """Take in what `track` sends until it ends."""
@@ -70,7 +69,7 @@ class Microphone:
                 continue
             self._decide(speech)
             speech = []
-            self._decided.put(None)
+            self._decide_end()
         self._decide(speech)
         self._program.bell.ring()
 
@@ -90,8 +89,18 @@ class Microphone:
         self._program.bell.ring()
 
     def _decide(self, speech: list[NDArray[np.float32]]) -> None:
-        if speech:
-            self._decided.put(np.concatenate(speech))
+        if not speech:
+            return
+        if len(self._decided) >= BACKLOG:
+            self.dropped += 1
+            return
+        self._decided.put(np.concatenate(speech))
+        self._ended = False
+
+    def _decide_end(self) -> None:
+        if not self._ended:
+            self._decided.put(None)
+        self._ended = True
 
     async def _say(self, decided: Decided) -> None:
         if decided is None:
@@ -99,11 +108,9 @@ class Microphone:
                 self._utterance.end()
             self._utterance = None
             return
-        if self._utterance is None:
+        if self._utterance is None or self._utterance.cut not in (None, CutReason.INTERRUPTED):
             self._utterance = self._program.intake.utter(self._program.intake.fresh_label("mic"))
         await self._utterance.feed(from_float(decided), PROGRAM_HZ)
-        if self._utterance.cut not in (None, CutReason.INTERRUPTED):
-            self._utterance = None
 
 
 async def ingest(peers: Peers, chores: Chores, program: Program, offer: str) -> Peer:

@@ -94,6 +94,49 @@ async def test_while_somebody_else_speaks_a_microphone_waits_and_loses_only_beyo
     assert 40 <= microphone.dropped <= 60
 
 
+async def test_a_sentence_that_has_no_room_keeps_its_end_and_is_not_one_with_the_next() -> None:
+    port = Port()
+    session = program(port)
+    other = session.intake.utter()
+    await other.feed(b"\0\0" * 100, 8_000)
+    microphone = Microphone(session)
+    sentence = [LOUD] * 30 + [QUIET] * 60
+    sentences = 0
+    while not microphone.dropped or sentences % 5:
+        for block in sentence:
+            microphone.hear(block)
+        sentences += 1
+        assert len(microphone._decided) <= BACKLOG + 1
+    ends = sum(item is None for item in microphone._decided._items)
+    assert microphone._decided._items[-1] is None
+    async with asyncio.TaskGroup() as group:
+        group.create_task(microphone.speak())
+        other.end()
+        await until(lambda: len(microphone._decided) == 0)
+        for block in sentence:
+            microphone.hear(block)
+        microphone.close()
+    names = list(dict.fromkeys(message.segment for message in port.of(Audio)))
+    assert len(names) == len(port.of(EndSegment)) == 1 + ends + 1
+
+
+async def test_speech_after_a_wait_that_the_worker_took_for_an_end_is_not_lost() -> None:
+    port = Port()
+    session = program(port)
+    microphone = Microphone(session)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(microphone.speak())
+        for _ in range(30):
+            microphone.hear(LOUD)
+        await asyncio.sleep(0.01)
+        before = sum(len(message.pcm) for message in port.of(Audio))
+        session.intake.starved(port.of(Audio)[0].segment)
+        for _ in range(30):
+            microphone.hear(LOUD)
+        microphone.close()
+    assert sum(len(message.pcm) for message in port.of(Audio)) == before + 30 * 2 * BLOCK
+
+
 def frame(samples: np.ndarray, layout: str) -> av.AudioFrame:
     made = av.AudioFrame.from_ndarray(samples, "s16", layout)
     made.sample_rate = 48_000
