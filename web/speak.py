@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..stream.errors import CapacityError, LinkError, UsageError
+from ..stream.errors import CapacityError, LinkError, UsageError, VisavisError
 from .child import Child
 from .chores import Chores
 from .intake import CutReason, Utterance
@@ -155,10 +155,23 @@ class Speaker:
         queue = self._waiting[program]
         try:
             while queue:
-                await self._speak(program, queue[0])
+                await self._speak_or_tell(program, queue[0])
                 queue.popleft()
         finally:
             del self._waiting[program]
+            for job in queue:
+                job.utterance.end()
+
+    async def _speak_or_tell(self, program: Program, job: _Job) -> None:
+        try:
+            await self._speak(program, job)
+        except Exception:
+            # The boundary between one text and those that wait behind it.
+            _LOG.exception("session %s: a text could not be spoken", program.what.name)
+            job.utterance.end()
+            program.tell(
+                Failure(VisavisError.code, "the text could not be spoken; the server's log says why")
+            )
 
     async def _speak(self, program: Program, job: _Job) -> None:
         if job.utterance.cut is not None:

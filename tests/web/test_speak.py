@@ -170,6 +170,38 @@ async def test_text_that_cannot_be_spoken_is_told_and_the_next_one_is_spoken() -
         assert PlaybackFinished("a", 0, False) in there.ear.heard
 
 
+async def test_a_text_that_trips_over_a_fault_of_ours_is_told_and_those_behind_it_are_spoken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    feed = Speaker._feed
+
+    async def faulty(self: Speaker, session: Program, job: speak_module._Job) -> str | None:
+        if job.label == "a":
+            raise ZeroDivisionError
+        return await feed(self, session, job)
+
+    monkeypatch.setattr(Speaker, "_feed", faulty)
+    async with stage() as there:
+        for label in ("a", "b"):
+            there.speaker.say(there.session, "One.", label=label)
+        await until(lambda: len(there.port.of(EndSegment)) == 1)
+        assert there.sound() == 1
+        assert PlaybackFinished("a", 0, False) in there.ear.heard
+        assert any(isinstance(event, Failure) and event.code == "failed" for event in there.ear.heard)
+
+
+async def test_texts_that_wait_when_the_server_stops_leave_no_segment_unfinished() -> None:
+    async with stage() as there:
+        for label in ("a", "b"):
+            there.speaker.say(there.session, "hang.", label=label)
+        await until(lambda: bool(there.speaker._spoken))
+        for task in list(there.speaker._chores._tasks):
+            if task.get_name().startswith("speech of"):
+                task.cancel()
+        await until(lambda: there.speaker._waiting == {})
+        assert there.session.intake._utterances == {}
+
+
 async def test_a_voice_that_is_not_here_is_refused_with_those_that_are() -> None:
     async with stage() as there:
         there.speaker.say(there.session, "One.", voice="nobody", label="early")
