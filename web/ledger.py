@@ -49,12 +49,19 @@ class Ledger:
         """A new segment's name. Raises ProtocolError when `label` belongs to an unfinished one, unless the
         new one goes on with that, `again`.
         """
-        self._count += 1
-        name = f"segment-{self._count}"
+        name = self._fresh_name()
         if not again:
             self._refuse_double(label)
         self._entries[name] = _Entry(label or name, epoch)
         return name
+
+    def _fresh_name(self) -> str:
+        """One that is no client's label: unless a segment gets a label, it is called by its name."""
+        while True:
+            self._count += 1
+            name = f"segment-{self._count}"
+            if not self.holds(name):
+                return name
 
     def fresh_label(self, prefix: str) -> str:
         """`prefix`-1, `prefix`-2 and so on: the next one that no unfinished segment has."""

@@ -92,6 +92,16 @@ def test_a_new_label_shows_from_then_on_and_must_be_free() -> None:
     assert not ledger.holds("too late")
 
 
+def test_a_segment_without_a_label_does_not_get_one_that_a_client_gave_another() -> None:
+    ledger = Ledger()
+    labelled = ledger.open(0, "segment-2")
+    plain = ledger.open(0)
+    label = ledger.label_of(plain)
+    assert label != "segment-2"
+    assert ledger.play([TickSpan(plain, 0, HOP, False)]) == [PlaybackStarted(label)]
+    assert ledger.abandon(labelled) == [PlaybackFinished("segment-2", 0, False)]
+
+
 def test_fresh_labels_pass_over_those_in_use() -> None:
     ledger = Ledger()
     ledger.open(0, "mic-1")
