@@ -10,7 +10,7 @@ from ..stream.clock import NS_PER_MS, to_ms
 from ..stream.errors import ProtocolError
 from .chores import Bell
 from .intake import CutReason, Intake, Utterance
-from .wire import Buffer, Event, SegmentEnd, Sound, failure_of
+from .wire import Buffer, Event, SegmentEnd, SegmentStart, Sound, failure_of
 
 LIMIT_BYTES = 1 << 20
 """A client that has this much waiting is not read until some of it was taken, its interrupts included."""
@@ -22,11 +22,14 @@ _ITEM_BYTES = 256
 _PAUSE_NS = 500 * NS_PER_MS
 
 
+Said = Sound | SegmentStart | SegmentEnd
+
+
 @dataclass(frozen=True, slots=True)
 class _Item:
     """One message; `paused` when it came some time after the one before it."""
 
-    request: Sound | SegmentEnd
+    request: Said
     paused: bool
 
     @property
@@ -56,7 +59,7 @@ class Backlog:
         self._heard_ns = 0
         self._closed = False
 
-    async def put(self, request: Sound | SegmentEnd) -> None:
+    async def put(self, request: Said) -> None:
         """Add `request`, once there is room."""
         paused = time.monotonic_ns() - self._heard_ns > _PAUSE_NS
         await self._bell.until(lambda: self._held < LIMIT_BYTES or self._closed)
@@ -83,9 +86,9 @@ class Backlog:
             self.close(keep=False)
 
     def holds(self, label: str) -> bool:
-        """True while the end of a segment of this name waits."""
-        ends = (item.request for item in self._items)
-        return any(isinstance(end, SegmentEnd) and end.id == label for end in ends)
+        """True while a segment of this name waits, or its end does."""
+        requests = (item.request for item in self._items)
+        return any(not isinstance(named, Sound) and named.id == label for named in requests)
 
     def drop(self) -> list[Utterance]:
         """Forget the sound that waits. The utterances it would have made remain, with their names and yet to
@@ -131,18 +134,28 @@ class Backlog:
         match item.request:
             case Sound(pcm, rate):
                 await self._open(paused=item.paused).feed(pcm, rate)
-            case SegmentEnd(id=label):
+            case SegmentStart() | SegmentEnd():
                 try:
-                    utterance = self._end(label)
-                    if utterance is not None:
-                        utterance.end(label)
+                    self._bound(item.request)
                 except ProtocolError as error:
                     self._tell(failure_of(error))
+
+    def _bound(self, bound: SegmentStart | SegmentEnd) -> None:
+        if isinstance(bound, SegmentStart):
+            if self._utterance is not None:
+                self._utterance.end()
+            self._start(bound.id)
+            return
+        utterance = self._end(bound.id)
+        if utterance is not None:
+            utterance.end(bound.id)
 
     def _dropped(self, item: _Item) -> Utterance | None:
         match item.request:
             case Sound():
                 return self._open(paused=item.paused)
+            case SegmentStart(id=label):
+                return self._start(label)
             case SegmentEnd(id=label):
                 utterance = self._end(label)
                 if utterance is not None and label is not None:
@@ -153,6 +166,11 @@ class Backlog:
         """The utterance that sound belongs to which comes now."""
         if self._utterance is None or _is_over(self._utterance, paused=paused):
             self._utterance = self._intake.utter()
+        return self._utterance
+
+    def _start(self, label: str) -> Utterance:
+        self._utterance = None
+        self._utterance = self._intake.utter(label)
         return self._utterance
 
     def _end(self, label: str | None) -> Utterance | None:

@@ -25,6 +25,7 @@ from .wire import (
     Request,
     Say,
     SegmentEnd,
+    SegmentStart,
     Sound,
     Start,
     State,
@@ -144,7 +145,7 @@ class Client:
         match request:
             case Start():
                 self.tell(Ready(self._front.sessions.latency_ms, request.sample_rate))
-            case SegmentEnd():
+            case SegmentStart() | SegmentEnd():
                 await self.backlog.put(request)
             case Interrupt():
                 await self._interrupt(request.id)

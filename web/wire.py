@@ -25,6 +25,12 @@ class Start(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format: str = "s16le"
 
 
+class SegmentStart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The sound that follows is a new utterance, whose playback events all say `id`. Optional."""
+
+    id: str
+
+
 class SegmentEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The utterance is complete. `id` is what its playback events call it from here on."""
 
@@ -64,10 +70,11 @@ class Sound:
     rate: int
 
 
-Request = Start | SegmentEnd | Interrupt | Say | KeepAlive | ControlChange
+Request = Start | SegmentStart | SegmentEnd | Interrupt | Say | KeepAlive | ControlChange
 
-_TYPES: dict[str, type[Start | SegmentEnd | Interrupt | Say | KeepAlive]] = {
+_TYPES: dict[str, type[Start | SegmentStart | SegmentEnd | Interrupt | Say | KeepAlive]] = {
     "start": Start,
+    "segment_start": SegmentStart,
     "segment_end": SegmentEnd,
     "interrupt": Interrupt,
     "say": Say,
@@ -137,7 +144,7 @@ class Wire:
         request = parse_request(message)
         if isinstance(request, Start):
             self._start(request)
-        elif isinstance(request, SegmentEnd):
+        elif isinstance(request, SegmentStart | SegmentEnd):
             self.forget()
         return request
 
@@ -191,7 +198,7 @@ def parse_request(message: str) -> Request:
         raise ProtocolError(f"{kind}: {error}; it takes {_fields(form)}") from error
     if isinstance(request, Say):
         check_text(request.text)
-    if isinstance(request, Say | SegmentEnd | Interrupt):
+    if isinstance(request, Say | SegmentStart | SegmentEnd | Interrupt):
         check_id(request.id)
     return request
 

@@ -5,12 +5,20 @@ from dataclasses import dataclass
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.front import Ear, Port, program
+from support.front import Ear, Port, program, tick
 from visavis.stream.link import Audio, EndSegment, Interrupted
-from visavis.web.backlog import HIGH_BYTES, LIMIT_BYTES, Backlog
+from visavis.web.backlog import HIGH_BYTES, LIMIT_BYTES, Backlog, Said
 from visavis.web.intake import QUEUE_LIMIT_MS
 from visavis.web.program import Program
-from visavis.web.wire import Buffer, Failure, PlaybackFinished, SegmentEnd, Sound
+from visavis.web.wire import (
+    Buffer,
+    Failure,
+    PlaybackFinished,
+    PlaybackStarted,
+    SegmentEnd,
+    SegmentStart,
+    Sound,
+)
 
 RATE = 8_000
 SECOND = Sound(bytes(2 * RATE), RATE)
@@ -209,16 +217,52 @@ async def test_after_a_goodbye_what_waits_is_still_said() -> None:
         assert there.session.intake.sources == []
 
 
+async def test_a_segment_may_be_named_before_its_sound_which_ends_the_one_before_it() -> None:
+    async with stage() as there:
+        for request in (SegmentStart("a"), SECOND, SegmentStart("b"), SECOND, SegmentEnd()):
+            await there.backlog.put(request)
+        await settled()
+        names = [message.segment for message in there.port.of(EndSegment)]
+        assert len(names) == 2
+        for index, name in enumerate(names):
+            there.session.tick(tick(index, (name, 0, 1920, True)), 0)
+        assert [event.id for event in there.ear.heard if isinstance(event, PlaybackStarted)] == ["a", "b"]
+
+
+async def test_an_interrupt_spares_a_named_segment_that_comes_after_it() -> None:
+    async with stage() as there:
+        await there.backlog.put(SegmentStart("a"))
+        await there.backlog.put(SECOND)
+        await settled()
+        await there.interrupt()
+        await there.backlog.put(SegmentStart("b"))
+        await there.backlog.put(SECOND)
+        await settled()
+        assert there.finished() == [PlaybackFinished("a", 0, True)]
+        assert len(there.port.of(Audio)) == 4
+
+
+async def test_a_segment_named_while_it_waits_is_finished_by_an_interrupt() -> None:
+    async with stage() as there:
+        await there.session.intake.utter("other").feed(SECOND.pcm, RATE)
+        for request in (SECOND, SegmentEnd(), SegmentStart("a"), SECOND):
+            await there.backlog.put(request)
+        await settled()
+        assert there.backlog.holds("a")
+        await there.interrupt()
+        assert there.finished()[-1] == PlaybackFinished("a", 0, True)
+
+
 REQUESTS = st.one_of(
     st.integers(1, 20_000).map(lambda samples: Sound(bytes(2 * samples), RATE)),
-    st.sampled_from([SegmentEnd(), SegmentEnd("a"), SegmentEnd("b"), None]),
+    st.sampled_from([SegmentEnd(), SegmentEnd("a"), SegmentEnd("b"), SegmentStart("b"), None]),
 )
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(REQUESTS, max_size=12))
 def test_whatever_is_put_and_interrupted_every_segment_finishes_and_the_books_are_empty(
-    requests: list[Sound | SegmentEnd | None],
+    requests: list[Said | None],
 ) -> None:
     """None stands for an interrupt."""
 

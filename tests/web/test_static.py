@@ -1,5 +1,6 @@
 """The demo page's files by themselves: complete, small, self-contained, and free of syntax errors."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -144,3 +145,49 @@ def test_modules_parse(module: Path, tmp_path: Path) -> None:
         [node, "--check", str(copy)], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+STREAMING = """
+import { stream } from "./audio_file.js";
+import { Live } from "./live.js";
+const said = [];
+const stop = new AbortController();
+const socket = {
+  open: true,
+  pendingBytes: 0,
+  send: (type, fields = {}) => said.push([type, fields.id ?? null]) > 0,
+  sendAudio: () => said.push(["sound", null]) > 0,
+};
+const onProgress = () => said.length === 3 && stop.abort();
+await stream(socket, new Int16Array(24_000), { id: "file", signal: stop.signal, onProgress });
+const api = { interrupt: async (session) => said.push(["over http", session]) };
+await Live.prototype.interrupt.call({ api, socket, session: "s" });
+console.log(JSON.stringify(said));
+"""
+
+
+def test_a_stopped_file_is_named_before_its_sound_and_ended_and_an_interrupt_goes_over_http(
+    tmp_path: Path,
+) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    for module in MODULES:
+        shutil.copy(module, tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "try.js").write_text(STREAMING)
+    done = subprocess.run(
+        [node, "try.js"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [
+        ["segment_start", "file"],
+        ["sound", None],
+        ["sound", None],
+        ["segment_end", None],
+        ["over http", "s"],
+    ]
+
+
+def test_the_page_takes_no_segment_of_another_client_for_its_own() -> None:
+    assert "segment-" not in (STATIC / "speech.js").read_text()

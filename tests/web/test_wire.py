@@ -35,6 +35,7 @@ def started(rate: int = 16_000) -> wire.Wire:
     [
         ('{"type":"start"}', wire.Start(24_000, "s16le")),
         (START, wire.Start(16_000)),
+        ('{"type":"segment_start","id":"a"}', wire.SegmentStart("a")),
         ('{"type":"segment_end"}', wire.SegmentEnd()),
         ('{"type":"segment_end","id":"a"}', wire.SegmentEnd("a")),
         ('{"type":"interrupt"}', wire.Interrupt()),
@@ -54,7 +55,10 @@ def test_each_message_type_is_read(text: str, request_: wire.Request) -> None:
         ("UklGRiQAAABXQVZF", "send sound in binary frames"),
         ("[1]", "JSON object"),
         ("{}", "without a type"),
-        ('{"type":"dance"}', "known are controls, interrupt, keep_alive, say, segment_end, start"),
+        (
+            '{"type":"dance"}',
+            "known are controls, interrupt, keep_alive, say, segment_end, segment_start, start",
+        ),
         ('{"type":7}', "without a type"),
         ('{"type":"start","rate":8000}', "it takes sample_rate, format"),
         ('{"type":"start","sample_rate":"fast"}', "it takes sample_rate, format"),
@@ -167,7 +171,9 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )
-TYPES = st.sampled_from(["start", "segment_end", "interrupt", "say", "controls", "keep_alive"])
+TYPES = st.sampled_from(
+    ["start", "segment_start", "segment_end", "interrupt", "say", "controls", "keep_alive"]
+)
 FIELDS = st.sampled_from(["sample_rate", "format", "id", "text", "voice", "emotion"])
 
 

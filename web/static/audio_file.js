@@ -54,9 +54,13 @@ function toPcm(audio) {
  */
 export async function stream(socket, pcm, { id, signal, onProgress }) {
   const startMs = performance.now();
+  if (!socket.send("segment_start", { id })) return "lost";
   for (let at = 0; at < pcm.length; at += CHUNK_SAMPLES) {
     while (mustWait(socket, at, startMs) && !signal.aborted) await pause(50);
-    if (signal.aborted) return "stopped";
+    if (signal.aborted) {
+      socket.send("segment_end");
+      return "stopped";
+    }
     if (!socket.sendAudio(pcm.slice(at, at + CHUNK_SAMPLES), RATE)) return "lost";
     onProgress(Math.min(1, (at + CHUNK_SAMPLES) / pcm.length));
   }

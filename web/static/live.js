@@ -82,8 +82,9 @@ export class Live {
     this.#enter("live");
   }
 
+  /** By HTTP, which is heard however much sound lies before it on the websocket. */
   async interrupt() {
-    if (!this.socket.send("interrupt")) await this.api.interrupt(this.session);
+    await this.api.interrupt(this.session);
   }
 
   async openMicrophone() {

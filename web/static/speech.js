@@ -14,10 +14,6 @@ export class Speech {
   #speaking = new Set();
   #files = Promise.resolve();
   #stop = new AbortController();
-  /** The file whose sound is on its way; the server knows its name only from its end on. */
-  #streaming = "";
-  /** Names of the server's own for files that began to be heard before their end was sent. @type {Map<string, string>} */
-  #names = new Map();
 
   /**
    * @param {import("./api.js").Api} api
@@ -68,24 +64,19 @@ export class Speech {
   abandon() {
     this.#stopFiles();
     this.#speaking.clear();
-    this.#names.clear();
     this.#log.abandon();
   }
 
   /** @param {string} id */
   started(id) {
-    if (this.#streaming && id.startsWith("segment-")) this.#names.set(id, this.#streaming);
-    const ours = this.#names.get(id) ?? id;
-    this.#speaking.add(ours);
-    this.#log.set(ours, "speaking");
+    this.#speaking.add(id);
+    this.#log.set(id, "speaking");
   }
 
   /** @param {string} id @param {boolean} interrupted @param {number} [positionMs] */
   finished(id, interrupted, positionMs) {
-    const ours = this.#names.get(id) ?? id;
-    this.#names.delete(id);
-    this.#speaking.delete(ours);
-    this.#log.set(ours, interrupted ? "interrupted" : "done", positionMs);
+    this.#speaking.delete(id);
+    this.#log.set(id, interrupted ? "interrupted" : "done", positionMs);
   }
 
   #stopFiles() {
@@ -102,10 +93,8 @@ export class Speech {
   async #stream(live, decoded, id, signal) {
     const pcm = await decoded;
     if (signal.aborted) return;
-    this.#streaming = id;
     const onProgress = (/** @type {number} */ part) => this.#log.progress(id, part);
     const outcome = await stream(live.socket, pcm, { id, signal, onProgress });
-    this.#streaming = "";
     if (outcome === "sent") this.#accepted(id);
     else if (outcome === "lost") this.#log.set(id, "failed");
   }
