@@ -5,7 +5,7 @@ use the same codec, so a broken or foreign byte is a `LinkError` and never a cra
 """
 
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -152,7 +152,7 @@ MessageT = TypeVar("MessageT")
 _ENCODER = msgspec.msgpack.Encoder()
 
 
-def to_frame(message: ToWorker | ToFront) -> bytes:
+def to_frame(message: msgspec.Struct) -> bytes:
     """`message` with its length before it."""
     body = _ENCODER.encode(message)
     if len(body) > MAX_MESSAGE_BYTES:
@@ -160,11 +160,15 @@ def to_frame(message: ToWorker | ToFront) -> bytes:
     return len(body).to_bytes(_LENGTH_BYTES, "big") + body
 
 
-class _Frames:
-    def __init__(self) -> None:
+class Inbox(Generic[MessageT]):
+    """Bytes in, messages out, for any link of ours; any split of the bytes gives the same messages."""
+
+    def __init__(self, decoder: "msgspec.msgpack.Decoder[MessageT]") -> None:
+        self._decoder = decoder
         self._pending = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
+    def feed(self, data: bytes) -> Iterator[MessageT]:
+        """The messages that `data` completes. Raises LinkError for anything else."""
         self._pending += data
         while len(self._pending) >= _LENGTH_BYTES:
             size = int.from_bytes(self._pending[:_LENGTH_BYTES], "big")
@@ -175,37 +179,24 @@ class _Frames:
                 return
             body = bytes(self._pending[_LENGTH_BYTES:end])
             del self._pending[:end]
-            yield body
+            yield self._decoded(body)
+
+    def _decoded(self, body: bytes) -> MessageT:
+        try:
+            return self._decoder.decode(body)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ControlError) as error:
+            raise LinkError(f"the link carried something that is no message: {error}") from error
 
 
-class WorkerInbox:
-    """Bytes from the front in, messages for the worker out; any split of the bytes gives the same
-    messages.
-    """
-
-    def __init__(self) -> None:
-        self._frames = _Frames()
-        self._decoder = msgspec.msgpack.Decoder(ToWorker)
-
-    def feed(self, data: bytes) -> Iterator[ToWorker]:
-        for body in self._frames.feed(data):
-            yield _decoded(self._decoder, body)
-
-
-class FrontInbox:
-    """Bytes from a worker in, messages for the front out."""
+class WorkerInbox(Inbox[ToWorker]):
+    """What the front says to a worker."""
 
     def __init__(self) -> None:
-        self._frames = _Frames()
-        self._decoder = msgspec.msgpack.Decoder(ToFront)
-
-    def feed(self, data: bytes) -> Iterator[ToFront]:
-        for body in self._frames.feed(data):
-            yield _decoded(self._decoder, body)
+        super().__init__(msgspec.msgpack.Decoder(ToWorker))
 
 
-def _decoded(decoder: "msgspec.msgpack.Decoder[MessageT]", body: bytes) -> MessageT:
-    try:
-        return decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ControlError) as error:
-        raise LinkError(f"the link carried something that is no message: {error}") from error
+class FrontInbox(Inbox[ToFront]):
+    """What a worker says to the front."""
+
+    def __init__(self) -> None:
+        super().__init__(msgspec.msgpack.Decoder(ToFront))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..stream.errors import CapacityError, LinkError, UsageError, VisavisError
+from ..stream.link import to_frame
 from .child import Child
 from .chores import Chores
 from .intake import CutReason, Utterance
@@ -23,7 +24,6 @@ from .voice_link import (
     ToVoice,
     Voices,
     front_inbox,
-    to_frame,
 )
 from .wire import Failure, failure_of
 from .workers import backoff_s

@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from ..stream.clock import to_samples
 from ..stream.errors import LinkError
+from ..stream.link import to_frame
 from ..stream.pcm import from_float
 from ..stream.visemes import Cue, cues_of
 from .onnx_output import with_output
-from .voice_link import Cancel, Done, FromVoice, More, Piece, Speak, ToVoice, Voices, to_frame, voice_inbox
+from .voice_link import Cancel, Done, FromVoice, More, Piece, Speak, ToVoice, Voices, voice_inbox
 
 _LOG = logging.getLogger(__name__)
 

@@ -1,14 +1,8 @@
-"""Messages between the front and its speech process: MessagePack in frames with a four-byte length."""
-
-from collections.abc import Iterator
-from typing import Generic, TypeVar
+"""Messages between the front and its speech process, in the frames of the link to the worker."""
 
 import msgspec
 
-from ..stream.errors import LinkError
-
-MAX_MESSAGE_BYTES = 32 << 20
-_LENGTH_BYTES = 4
+from ..stream.link import Inbox
 
 
 class Speak(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -52,39 +46,6 @@ class Done(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 ToVoice = Speak | More | Cancel
 FromVoice = Voices | Piece | Done
-MessageT = TypeVar("MessageT")
-
-_ENCODER = msgspec.msgpack.Encoder()
-
-
-def to_frame(message: ToVoice | FromVoice) -> bytes:
-    body = _ENCODER.encode(message)
-    return len(body).to_bytes(_LENGTH_BYTES, "big") + body
-
-
-class Inbox(Generic[MessageT]):
-    """Bytes in, messages out; any split of the bytes gives the same messages."""
-
-    def __init__(self, decoder: "msgspec.msgpack.Decoder[MessageT]") -> None:
-        self._decoder = decoder
-        self._pending = bytearray()
-
-    def feed(self, data: bytes) -> Iterator[MessageT]:
-        """The messages that `data` completes. Raises LinkError for anything else."""
-        self._pending += data
-        while len(self._pending) >= _LENGTH_BYTES:
-            size = int.from_bytes(self._pending[:_LENGTH_BYTES], "big")
-            if size > MAX_MESSAGE_BYTES:
-                raise LinkError(f"the speech process announced a message of {size} bytes")
-            end = _LENGTH_BYTES + size
-            if len(self._pending) < end:
-                return
-            body = bytes(self._pending[_LENGTH_BYTES:end])
-            del self._pending[:end]
-            try:
-                yield self._decoder.decode(body)
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise LinkError(f"the speech process sent something that is no message: {error}") from error
 
 
 def voice_inbox() -> Inbox[ToVoice]:

@@ -7,8 +7,9 @@ import argparse
 import socket
 
 import numpy as np
+from visavis.stream.link import to_frame
 from visavis.stream.pcm import from_float
-from visavis.web.voice_link import Cancel, Done, More, Piece, Speak, Voices, to_frame, voice_inbox
+from visavis.web.voice_link import Cancel, Done, More, Piece, Speak, Voices, voice_inbox
 
 RATE = 24_000
 WORD_SAMPLES = RATE // 10

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from visavis.stream.link import to_frame
 from visavis.stream.pcm import to_float
 from visavis.stream.visemes import SILENCE, VISEMES
 from visavis.web import voice as voice_module
 from visavis.web.voice import Mouth, serve, split
-from visavis.web.voice_link import Cancel, Done, FromVoice, More, Piece, Speak, Voices, front_inbox, to_frame
+from visavis.web.voice_link import Cancel, Done, FromVoice, More, Piece, Speak, Voices, front_inbox
 
 RATE = 24_000
 TEXT = "Hello there. My mom bought a big bamboo pipe for Bob. Yes!"

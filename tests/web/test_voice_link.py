@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from visavis.stream.errors import LinkError
+from visavis.stream.link import MAX_MESSAGE_BYTES, to_frame
 from visavis.web.voice_link import (
     Cancel,
     Done,
@@ -11,7 +12,6 @@ from visavis.web.voice_link import (
     ToVoice,
     Voices,
     front_inbox,
-    to_frame,
     voice_inbox,
 )
 
@@ -48,3 +48,14 @@ def test_a_message_of_the_other_direction_is_refused() -> None:
 def test_an_endless_message_is_refused_at_its_length() -> None:
     with pytest.raises(LinkError, match="announced a message"):
         list(voice_inbox().feed(b"\xff\xff\xff\xff"))
+
+
+def test_a_piece_over_the_links_limit_is_refused_where_it_is_made() -> None:
+    with pytest.raises(LinkError, match="over the link's limit"):
+        to_frame(Piece(1, 24_000, bytes(MAX_MESSAGE_BYTES), ()))
+
+
+def test_endless_nesting_is_a_link_error_too() -> None:
+    body = b"\x93\xa4More\x01" + b"\x91" * 50_000 + b"\xc0"
+    with pytest.raises(LinkError, match="no message"):
+        list(voice_inbox().feed(len(body).to_bytes(4, "big") + body))
