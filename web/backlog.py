@@ -12,12 +12,14 @@ from .chores import Bell
 from .intake import CutReason, Intake, Utterance
 from .wire import Buffer, Event, SegmentEnd, SegmentStart, Sound, failure_of
 
-LIMIT_BYTES = 1 << 20
-"""A client that has this much waiting is not read until some of it was taken, its interrupts included."""
-HIGH_BYTES = LIMIT_BYTES // 2
+LIMIT_BYTES = 16 << 20
+"""A client that has this much waiting is not read until some of it was taken, its interrupts and pings
+included. Clients hang up when their pings go unanswered, so there is room for minutes: 5 of 24 kHz sound.
+"""
+HIGH_BYTES = 512 << 10
 """Here the client is told to pause, so that one that does so is always read."""
-_LOW_BYTES = LIMIT_BYTES // 4
-_ITEM_BYTES = 256
+_LOW_BYTES = HIGH_BYTES // 2
+_ITEM_BYTES = 1 << 10
 """What a message costs besides its sound, so that a flood of small ones is bounded too."""
 _PAUSE_NS = 500 * NS_PER_MS
 

@@ -23,6 +23,7 @@ from visavis.web.wire import (
 RATE = 8_000
 SECOND = Sound(bytes(2 * RATE), RATE)
 PIECE = Sound(bytes(1 << 16), 48_000)
+LUMP = Sound(bytes(1 << 19), 48_000)
 
 
 async def settled() -> None:
@@ -86,9 +87,9 @@ async def test_while_the_session_is_full_more_is_taken_up_to_the_limit_and_no_fu
         taken = 0
         async with asyncio.timeout(5):
             while taken <= LIMIT_BYTES:
-                await there.backlog.put(PIECE)
+                await there.backlog.put(LUMP)
                 await settled()
-                taken += len(PIECE.pcm)
+                taken += len(LUMP.pcm)
         async with asyncio.TaskGroup() as group:
             waiting = group.create_task(there.backlog.put(PIECE))
             await settled()
@@ -103,11 +104,11 @@ async def test_a_flood_of_messages_without_sound_is_bounded_too() -> None:
         await there.backlog.put(SECOND)
         count = 0
         with contextlib.suppress(TimeoutError):
-            while count < 10_000:
+            while count < 30_000:
                 async with asyncio.timeout(0.05):
                     await there.backlog.put(SegmentEnd())
                 count += 1
-        assert count < 5_000
+        assert count < 20_000
 
 
 async def test_an_interrupt_finishes_every_segment_that_waits_by_its_name_and_in_order() -> None:
