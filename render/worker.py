@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import cast
 
 from ..stream import link
@@ -140,7 +141,8 @@ class Worker:
 
 
 def load_engine(name: str) -> Engine:
-    """The engine called `name`: `auto`, `rig`, or `package.module:Class` for one of your own.
+    """The engine called `name`: `auto`, `rig`, or `package.module:Class` for one of your own, which may lie
+    in the current folder.
 
     Raises SetupError when it cannot be had.
     """
@@ -151,6 +153,8 @@ def load_engine(name: str) -> Engine:
     module, _, attribute = name.partition(":")
     if not attribute:
         raise SetupError(f"no engine is called {name!r}; use auto, rig, or package.module:Class")
+    if "" not in sys.path and str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
     try:
         return cast(Engine, getattr(importlib.import_module(module), attribute)())
     except (ImportError, AttributeError) as error:
