@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from support.pattern import BrokenEngine, PatternEngine, read_luma
 from support.virtual import RATE, VirtualWorker, request, tone
+from visavis.render.rig.engine import RigEngine
 from visavis.stream import link
 from visavis.stream.clock import NS_PER_MS, PROGRAM_HOP, TICK_NS
 from visavis.stream.controls import Controls
@@ -178,9 +179,12 @@ def test_a_machine_that_slept_goes_on_at_the_present_and_loses_no_sound(worker: 
     assert spans[-1].last
 
 
-def test_two_sessions_give_the_same_ticks_as_each_alone() -> None:
+@pytest.mark.parametrize("engine", [PatternEngine, RigEngine])
+def test_two_sessions_give_the_same_ticks_as_each_alone(
+    engine: type[PatternEngine] | type[RigEngine],
+) -> None:
     def record(names: list[str]) -> dict[str, list[link.Tick]]:
-        worker = VirtualWorker(PatternEngine())
+        worker = VirtualWorker(engine())
         for name in names:
             worker.tell(request(name, avatar={"a": "ruby", "b": "marcus"}[name]))
         worker.run(500)
