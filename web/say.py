@@ -20,6 +20,7 @@ from ..stream.clock import NS_PER_MS, to_ms
 from ..stream.errors import AudioError, SetupError, UsageError, VisavisError
 from .chores import first_of
 from .meter import Meter
+from .reach import client_context, server_url, unreachable
 from .sources import FileSound, Sound, list_devices, microphone_sound
 from .wire import MAX_SAY_CHARACTERS
 
@@ -118,11 +119,13 @@ def say(
         raise UsageError("give one of --text, --audio and --mic")
     if session is not None and avatar is not None:
         raise UsageError("--avatar is for a session of its own; leave it out with --session")
-    if text is not None and not 0 < len(text.strip()) <= MAX_SAY_CHARACTERS:
+    if text is not None and not text.strip():
+        raise UsageError("--text has nothing to say; give it some words")
+    if text is not None and len(text) > MAX_SAY_CHARACTERS:
         raise UsageError(f"--text takes 1 to {MAX_SAY_CHARACTERS} characters, not {len(text)}")
     sound = microphone_sound(device) if mic else FileSound(audio) if audio is not None else None
     order = Order(text, voice, sound, paced=not fast and not mic, live=mic, wait=wait)
-    asyncio.run(converse(order, Address(server.rstrip("/"), session, avatar, token), as_json=as_json))
+    asyncio.run(converse(order, Address(server_url(server), session, avatar, token), as_json=as_json))
 
 
 class Conversation:
@@ -214,21 +217,25 @@ class Conversation:
 async def converse(order: Order, address: Address, *, as_json: bool) -> None:
     """Have it said, and report what was played. Raises VisavisError."""
     meter = Meter(sys.stderr)
+    context = client_context(address.server)
+    connector = aiohttp.TCPConnector(ssl=context or True)
     try:
         async with (
-            aiohttp.ClientSession(headers=_bearer(address.token)) as http,
+            aiohttp.ClientSession(headers=_bearer(address.token), connector=connector) as http,
             _target(http, address) as target,
         ):
             meter.note(f"watch at {target.page}")
             if order.wait:
                 await _wait_for_viewer(http, target, meter)
-            async with connect(target.socket, additional_headers=_bearer(target.token)) as socket:
+            headers = _bearer(target.token)
+            async with connect(target.socket, additional_headers=headers, ssl=context) as socket:
                 with meter:
                     await Conversation(socket, meter, target, as_json=as_json).hold(order)
-    except aiohttp.ClientConnectionError as error:
-        raise SetupError(f"no server answers at {address.server}; start one with: visavis serve") from error
+    except aiohttp.ClientError as error:
+        raise unreachable(address.server, error) from error
     except OSError as error:
-        raise SetupError(f"the connection to {address.server} failed: {error}") from error
+        reason = error.strerror or "it took too long"
+        raise SetupError(f"the connection to {address.server} failed ({reason}); try again") from error
     except websockets.InvalidStatus as error:
         status = error.response.status_code
         raise SetupError(f"the server refused the connection ({status}); is the session over?") from error

@@ -27,10 +27,12 @@ def test_each_command_explains_itself(command: str) -> None:
         (["serve", "--token", "short"], 2, "at least 8 characters"),
         (["say"], 2, "give one of --text, --audio and --mic"),
         (["say", "--text", "a", "--mic"], 2, "give one of"),
-        (["say", "--text", " "], 2, "1 to 5000 characters"),
+        (["say", "--text", "   "], 2, "--text has nothing to say"),
         (["say", "--text", "a" * 5001], 2, "not 5001"),
         (["say", "--text", "a", "--session", "s", "--avatar", "ruby"], 2, "leave it out with --session"),
         (["say", "--text", "a", "--server", "http://127.0.0.1:9"], 1, "start one with: visavis serve"),
+        (["say", "--text", "a", "--server", "127.0.0.1:9"], 1, "start one with: visavis serve"),
+        (["say", "--text", "a", "--server", "http://[::1"], 2, "give one such as http://127.0.0.1:8080"),
         (["say", "--audio", "none.wav"], 1, "none.wav"),
     ],
 )
