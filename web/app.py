@@ -5,7 +5,6 @@ import gc
 import logging
 import os
 import signal
-import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,6 +21,7 @@ from .guard import guards
 from .routes import Api
 from .studio import Studio
 from .tls import ListenOptions, tls_context
+from .welcome import page_addresses
 
 _LOG = logging.getLogger(__name__)
 
@@ -47,9 +47,13 @@ def application(front: Front) -> web.Application:
 
 
 async def serve(
-    config: Config, *, announce: Callable[[str], None], worker: Sequence[str] = (), voice: Sequence[str] = ()
+    config: Config,
+    *,
+    announce: Callable[[Sequence[str]], None],
+    worker: Sequence[str] = (),
+    voice: Sequence[str] = (),
 ) -> None:
-    """Run until a signal. `announce` gets the address once sessions can be opened.
+    """Run until a signal. `announce` gets the addresses of the page once sessions can be opened.
 
     Raises SetupError when the machine lacks something.
     """
@@ -75,7 +79,8 @@ async def serve(
                 await _until_ready(front, stop)
                 _settle_memory()
                 if not stop.is_set():
-                    announce(_address(config.listen, runner, secure=context is not None))
+                    port = runner.addresses[0][1]
+                    announce(page_addresses(config.listen, port, secure=context is not None))
                 await stop.wait()
                 _LOG.info("stopping")
             finally:
@@ -116,10 +121,3 @@ def _settle_memory() -> None:
     """What start-up made stays for good: spare the collector going through it while media flows."""
     gc.collect()
     gc.freeze()
-
-
-def _address(listen: ListenOptions, runner: web.AppRunner, *, secure: bool) -> str:
-    port = runner.addresses[0][1]
-    host = socket.gethostname() if listen.host in ("0.0.0.0", "::") else listen.host
-    host = f"[{host}]" if ":" in host else host
-    return f"{'https' if secure else 'http'}://{host}:{port}/"

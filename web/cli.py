@@ -4,13 +4,14 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, ParamSpec
 
 import typer
 
+from .. import __version__
 from ..stream.errors import AudioError, UsageError, VisavisError
 from .bench import live
 from .clip import render
@@ -51,6 +52,21 @@ def exit_code(error: VisavisError) -> int:
     return WRONG_USE if isinstance(error, UsageError) and not isinstance(error, AudioError) else FAILED
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"visavis {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[  # pyright: ignore[reportUnusedParameter]
+        bool,
+        typer.Option("--version", help="Print the version and leave.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None: ...
+
+
 @command
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
@@ -73,6 +89,7 @@ def serve(
     """Run the server, until Ctrl-C."""
     from .app import serve as run_server
     from .config import load_config
+    from .welcome import welcome
 
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING,
@@ -89,12 +106,12 @@ def serve(
         "max_sessions": max_sessions,
     }
     loaded = load_config(config, os.environ, flags)
-    asyncio.run(run_server(loaded, announce=_announce))
 
+    def announce(addresses: Sequence[str]) -> None:
+        sys.stdout.write(welcome(loaded, addresses))
+        sys.stdout.flush()
 
-def _announce(address: str) -> None:
-    sys.stdout.write(f"visavis is ready: open {address}\n")
-    sys.stdout.flush()
+    asyncio.run(run_server(loaded, announce=announce))
 
 
 command(say)

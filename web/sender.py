@@ -75,6 +75,11 @@ def prepare(*, loopback: bool) -> None:
 _HOST_ADDRESSES = aioice.ice.get_host_addresses
 
 
+def host_addresses(use_ipv4: bool, use_ipv6: bool) -> list[str]:
+    """This machine's addresses of these families, without loopback and those of one link only."""
+    return _HOST_ADDRESSES(use_ipv4, use_ipv6)
+
+
 def _with_loopback(use_ipv4: bool, use_ipv6: bool) -> list[str]:
     """aioice leaves loopback out, so that a machine without a network has no address at all."""
     loopback = ["127.0.0.1"] if use_ipv4 else []

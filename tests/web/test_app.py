@@ -4,6 +4,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import aiohttp
@@ -31,8 +32,8 @@ async def served(config: Config, number: signal.Signals) -> tuple[str, int]:
     addresses: list[str] = []
     ready = asyncio.Event()
 
-    def announce(address: str) -> None:
-        addresses.append(address)
+    def announce(found: Sequence[str]) -> None:
+        addresses.extend(found)
         ready.set()
 
     async with asyncio.TaskGroup() as group:

@@ -2,6 +2,7 @@ import re
 from pathlib import Path
 
 import pytest
+import visavis
 from typer.testing import CliRunner
 from visavis.stream.errors import AudioError, SetupError, UsageError, VisavisError
 from visavis.web import app as app_module
@@ -43,6 +44,11 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments: list[str], code: i
     assert line in result.stderr
 
 
+def test_the_version_is_told() -> None:
+    result = RUNNER.invoke(app, ["--version"])
+    assert (result.exit_code, result.stdout) == (0, f"visavis {visavis.__version__}\n")
+
+
 @pytest.mark.parametrize("arguments", [["dance"], ["serve", "--port", "many"], ["serve", "--nonsense"]])
 def test_wrong_use_is_exit_code_2(arguments: list[str]) -> None:
     result = RUNNER.invoke(app, arguments)
@@ -66,7 +72,7 @@ def test_serve_passes_on_flags_file_and_environment_and_prints_the_address(
     async def serve(config: Config, *, announce: object) -> None:
         seen.append(config)
         assert callable(announce)
-        announce("http://127.0.0.1:9000/")
+        announce(["http://127.0.0.1:9000/"])
 
     monkeypatch.setattr(app_module, "serve", serve)
     monkeypatch.setenv("VISAVIS_AVATAR", "marcus")
