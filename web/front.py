@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from ..stream.errors import AvatarError
 from .auth import Auth, is_loopback
 from .chores import Chores
 from .config import Config
@@ -46,11 +47,14 @@ async def running_front(
 ) -> AsyncGenerator[Front]:
     """A front with its processes, which are gone when the block is left.
 
-    `worker` and `voice` are commands to run instead of our own processes. Raises SetupError, in a group, when
-    the worker does not start.
+    `worker` and `voice` are commands to run instead of our own processes. Raises AvatarError when the avatar
+    shown by default is unknown, and SetupError, in a group, when the worker does not start.
     """
     prepare_process(loopback=is_loopback(config.listen.host))
     gallery = gallery or await open_gallery()
+    if gallery.find(config.sessions.avatar) is None:
+        known = ", ".join(gallery.names)
+        raise AvatarError(f"there is no avatar {config.sessions.avatar[:40]!r}; choose one of {known}")
     async with asyncio.TaskGroup() as processes, Chores() as chores:
         workers = Workers(chores, worker or worker_command(config.worker))
         peers = Peers(config.webrtc, chores)

@@ -26,6 +26,7 @@ def test_each_command_explains_itself(command: str) -> None:
         (["serve", "--config", "none.toml"], 2, "cannot be read"),
         (["serve", "--port", "70000"], 2, "port must lie between"),
         (["serve", "--token", "short"], 2, "at least 8 characters"),
+        (["serve", "--avatar", "nobody", "--port", "0"], 2, "choose one of marcus, ruby"),
         (["say"], 2, "give one of --text, --audio and --mic"),
         (["say", "--text", "a", "--mic"], 2, "give one of"),
         (["say", "--text", "   "], 2, "--text has nothing to say"),

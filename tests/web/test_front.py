@@ -4,11 +4,12 @@ import os
 import pytest
 from support.front import FAKE_VOICE, FAKE_WORKER, GALLERY, studio, until
 from support.peers import watching
-from visavis.stream.errors import SetupError
+from visavis.stream.errors import AvatarError, SetupError
 from visavis.web import front as front_module
 from visavis.web.chores import first_of
 from visavis.web.config import Config
 from visavis.web.front import running_front
+from visavis.web.sessions import SessionOptions
 
 
 def alive(pid: int) -> bool:
@@ -17,6 +18,13 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+async def test_a_default_avatar_that_is_unknown_ends_the_start_with_the_known_ones() -> None:
+    config = Config(sessions=SessionOptions(avatar="nobody"))
+    with pytest.raises(AvatarError, match="no avatar 'nobody'; choose one of "):
+        async with running_front(config, worker=FAKE_WORKER, voice=FAKE_VOICE, gallery=GALLERY):
+            raise AssertionError("it started")
 
 
 async def test_leaving_the_front_ends_its_processes_sessions_and_connections() -> None:
