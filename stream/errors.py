@@ -9,6 +9,7 @@
     │   ├── AvatarError       unknown, damaged or unsuitable avatar
     │   └── ProtocolError     a message that is not in the protocol
     ├── CapacityError         full now; try again later
+    │   └── StartingError     not up yet, or again; try again in a few seconds
     ├── IllegalTransition     a session event in a state that forbids it
     ├── LinkError             the link between front and worker broke
     ├── EncoderError          no usable encoder, or one lost in mid-stream
@@ -44,6 +45,10 @@ class ProtocolError(UsageError):
 
 class CapacityError(VisavisError):
     code = "full"
+
+
+class StartingError(CapacityError):
+    code = "starting"
 
 
 class IllegalTransition(VisavisError):

@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from ..stream.controls import Controls, merged
-from ..stream.errors import CapacityError, ControlError, ProtocolError
+from ..stream.errors import ControlError, ProtocolError, StartingError
 from . import wire
 from .answers import Refusal, answer, not_found
 from .auth import utc_now
@@ -118,7 +118,7 @@ class Api:
 
     async def ready(self, _request: web.Request) -> web.Response:
         if not self._front.sessions.ready:
-            raise CapacityError("the worker is warming up; try again in a few seconds")
+            raise StartingError("the worker is warming up; try again in a few seconds")
         return answer({"status": "ready", "engine": self._front.sessions.engine})
 
     async def metrics(self, _request: web.Request) -> web.Response:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..stream.clock import NS_PER_SECOND
 from ..stream.controls import Controls
-from ..stream.errors import CapacityError, LinkError, VisavisError
+from ..stream.errors import CapacityError, LinkError, StartingError, VisavisError
 from ..stream.link import Fault, Gauges, Interrupted, Opened, Ready, Starved, Tick, ToFront
 from ..stream.pacer import spread
 from .port import WorkerPort
@@ -199,7 +199,7 @@ class Sessions:
 
     def _refuse_when_full(self) -> None:
         if self._ready is None:
-            raise CapacityError("the worker is starting; try again in a few seconds")
+            raise StartingError("the worker is starting; try again in a few seconds")
         limit = self._ready.slots
         if self._options.max_sessions:
             limit = min(limit, self._options.max_sessions)

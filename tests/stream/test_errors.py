@@ -11,6 +11,7 @@ CODES = {
     "AvatarError": "bad_avatar",
     "ProtocolError": "bad_message",
     "CapacityError": "full",
+    "StartingError": "starting",
     "IllegalTransition": "illegal_transition",
     "LinkError": "link_lost",
     "EncoderError": "encoder_lost",

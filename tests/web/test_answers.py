@@ -7,6 +7,7 @@ from visavis.stream.errors import (
     ControlError,
     EncoderError,
     ProtocolError,
+    StartingError,
     VisavisError,
 )
 from visavis.web.answers import Refusal, answer, method_message, not_found, refusal_of, refused
@@ -22,6 +23,7 @@ from visavis.web.whep import NotAcceptable
         (ControlError("m"), 422, "bad_control"),
         (NotAcceptable("m"), 406, "not_acceptable"),
         (CapacityError("m"), 503, "full"),
+        (StartingError("m"), 503, "starting"),
         (EncoderError("m"), 500, "encoder_lost"),
     ],
 )

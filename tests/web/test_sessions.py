@@ -4,7 +4,7 @@ import pytest
 from support.front import Ear, Port, studio, tick, until
 from visavis.stream.clock import NS_PER_SECOND
 from visavis.stream.controls import Controls
-from visavis.stream.errors import CapacityError, LinkError, VisavisError
+from visavis.stream.errors import CapacityError, LinkError, StartingError, VisavisError
 from visavis.stream.link import Close, Fault, Gauges, Interrupted, Open, Opened, Ready, Starved
 from visavis.web import sessions as sessions_module
 from visavis.web.program import Program, ProgramState
@@ -73,7 +73,7 @@ async def test_latency_is_that_of_the_workers_delay_and_lead() -> None:
 
 
 async def test_without_a_worker_nothing_can_be_opened() -> None:
-    with pytest.raises(CapacityError, match="the worker is starting"):
+    with pytest.raises(StartingError, match="the worker is starting"):
         await Desk().sessions.create(WISH, 0)
 
 

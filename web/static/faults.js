@@ -18,6 +18,11 @@ const FAULTS = {
     title: "No presenters are installed",
     text: "Add one on the server with: visavis avatar add. Then reload this page.",
   },
+  starting: {
+    title: "The server is warming up",
+    text: "Its renderer is not ready yet. Try again in a few seconds.",
+    action: "Try again",
+  },
   full: {
     title: "No free place just now",
     text: "Wait for another session to end, then try again.",
