@@ -11,6 +11,7 @@ from rich.table import Table
 
 from ..stream.errors import SetupError, UsageError
 from .bench_live import Budgets, LiveBench, measure, misses
+from .chores import first_of
 
 
 def live(
@@ -26,7 +27,10 @@ def live(
         bench = LiveBench(sessions=sessions, seconds=seconds, size=size, engine=engine)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    figures = asyncio.run(measure(bench))
+    try:
+        figures = asyncio.run(measure(bench))
+    except ExceptionGroup as errors:
+        raise first_of(errors) from errors
     figures["misses"] = misses(figures, Budgets())
     if as_json:
         sys.stdout.write(json.dumps(figures, indent=2) + "\n")

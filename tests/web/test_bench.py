@@ -1,8 +1,10 @@
+import asyncio
 import json
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
+from visavis.stream.errors import SetupError
 from visavis.web import bench
 from visavis.web.cli import app
 
@@ -44,6 +46,17 @@ def test_a_person_gets_a_table() -> None:
     assert "2 live sessions" not in result.stdout
     assert "lateness_ms p99" in result.stdout
     assert "over budget: p99 lateness" in result.stdout
+
+
+def test_what_fails_inside_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def measure(_options: bench.LiveBench) -> dict[str, Any]:
+        async with asyncio.TaskGroup():
+            raise SetupError("a session was refused: no such size")
+
+    monkeypatch.setattr(bench, "measure", measure)
+    result = CliRunner().invoke(app, ["bench", "live", "--size", "1x1"])
+    assert result.exit_code == 1
+    assert result.stderr == "visavis: a session was refused: no such size\n"
 
 
 def test_a_bench_of_no_sessions_is_wrong_use() -> None:
