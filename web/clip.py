@@ -20,6 +20,7 @@ from ..stream.errors import UsageError
 from ..stream.media import AudioChunk
 from ..stream.pcm import to_float
 from ..stream.visemes import Cue
+from .sources import check_sound_path
 from .voice_link import Done, Piece, Speak
 
 if TYPE_CHECKING:
@@ -53,16 +54,20 @@ class Order:
             raise UsageError("give either --audio FILE or --text TEXT")
         if self.voice is not None and self.text is None:
             raise UsageError("--voice belongs to --text; leave it out with --audio")
-        if self.text is not None and not 0 < len(self.text.strip()) <= MAX_TEXT_CHARACTERS:
+        if self.text is not None and not self.text.strip():
+            raise UsageError("--text has nothing to say; give it some words")
+        if self.text is not None and len(self.text) > MAX_TEXT_CHARACTERS:
             raise UsageError(f"--text takes 1 to {MAX_TEXT_CHARACTERS} characters, not {len(self.text)}")
         if self.fps != FRAME_RATE.per_second:
             raise UsageError(f"--fps {self.fps} is not supported yet; use --fps {FRAME_RATE.per_second}")
-        if self.audio is not None and not self.audio.is_file():
-            raise UsageError(f"there is no file {self.audio}; give a sound file with --audio")
+        if self.audio is not None:
+            check_sound_path(self.audio)
         if self.out.is_dir() or not self.out.parent.is_dir():
             raise UsageError(
                 f"{self.out} cannot be written; give --out the name of a file in a folder that exists"
             )
+        if self.out.suffix.lower() != ".mp4":
+            raise UsageError(f"a clip is an MP4; give --out a name that ends in .mp4, not {self.out.name}")
 
 
 class Report(msgspec.Struct, frozen=True):

@@ -50,10 +50,28 @@ class Sound(Protocol):
     def pieces(self, level: Level) -> AsyncIterator[Piece]: ...
 
 
+def check_sound_path(path: Path) -> None:
+    """Raises UsageError unless there is a file at `path` that may be read; what is in it is not looked at."""
+    try:
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; give a sound file with --audio")
+        if not path.is_file():
+            raise UsageError(f"there is no file {path}; give a sound file with --audio")
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read ({error.strerror}); give another file with --audio"
+        ) from error
+
+
 class FileSound:
-    """A file's sound, in pieces of 100 ms. Raises AudioError for what cannot be read."""
+    """A file's sound, in pieces of 100 ms. Raises UsageError when there is none, AudioError for what is no
+    sound.
+    """
 
     def __init__(self, path: Path) -> None:
+        check_sound_path(path)
         self._file = SoundFile(path)
         self._chunks = self._file.chunks("")
         self._first = next(self._chunks)

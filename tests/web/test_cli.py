@@ -35,7 +35,8 @@ def test_each_command_explains_itself(command: str) -> None:
         (["say", "--text", "a", "--server", "http://127.0.0.1:9"], 1, "start one with: visavis serve"),
         (["say", "--text", "a", "--server", "127.0.0.1:9"], 1, "start one with: visavis serve"),
         (["say", "--text", "a", "--server", "http://[::1"], 2, "give one such as http://127.0.0.1:8080"),
-        (["say", "--audio", "none.wav"], 1, "none.wav"),
+        (["say", "--audio", "none.wav"], 2, "there is no file none.wav"),
+        (["say", "--audio", "."], 2, ". is a folder; give a sound file"),
     ],
 )
 def test_an_error_is_one_line_that_says_what_to_do(arguments: list[str], code: int, line: str) -> None:

@@ -84,9 +84,9 @@ def test_text_is_spoken(out: str) -> None:
 
 
 def test_a_text_is_spoken_the_same_way_again(tmp_path: Path) -> None:
-    for name in ("a", "b"):
+    for name in ("a.mp4", "b.mp4"):
         assert run("--text", "Hello.", "-o", str(tmp_path / name), *PATTERN).exit_code == 0
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,11 @@ def test_a_text_is_spoken_the_same_way_again(tmp_path: Path) -> None:
         ([], "give either --audio FILE or --text TEXT"),
         (["--audio", "{wav}", "--text", "hello"], "give either"),
         (["--audio", "{wav}", "--voice", "heart"], "--voice belongs to --text"),
-        (["--text", "  "], "1 to 100000 characters"),
+        (["--text", "  "], "--text has nothing to say"),
         (["--text", "x" * 100_001], "1 to 100000 characters"),
         (["--audio", "{wav}", "--fps", "30"], "use --fps 25"),
         (["--audio", "missing.wav"], "there is no file missing.wav"),
+        (["--audio", "."], ". is a folder; give a sound file"),
         (["--audio", "{wav}", "--size", "100x100"], "choose one of 720x1280, 512x512"),
         (["--audio", "{wav}", "--size", "big"], "choose one of 720x1280, 512x512"),
         (["--audio", "{wav}", "--avatar", "nobody"], "choose one of marcus, ruby"),
@@ -117,6 +118,15 @@ def test_wrong_use_is_one_line_and_exit_code_2(
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
     assert not Path(out).exists()
+
+
+def test_a_clip_is_named_mp4(wav: str, tmp_path: Path) -> None:
+    notes = tmp_path / "news.txt"
+    notes.write_text("keep me")
+    result = run("--audio", wav, "-o", str(notes), *PATTERN)
+    assert result.exit_code == 2
+    assert "ends in .mp4, not news.txt" in result.stderr
+    assert notes.read_text() == "keep me"
 
 
 @pytest.mark.parametrize("where", ["{folder}", "{folder}/missing/a.mp4"])

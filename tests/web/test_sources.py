@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,6 +27,18 @@ async def test_a_file_comes_in_pieces_of_100_ms_and_nothing_of_it_is_lost(tmp_pa
     heard = np.frombuffer(b"".join(piece.pcm for piece in pieces), "<i2")
     np.testing.assert_allclose(heard, samples, atol=1)
     assert max(levels) == pytest.approx(8_000 / 32_768 / 2**0.5, rel=0.1)
+
+
+def test_a_file_that_may_not_be_read_is_told_without_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_path: Path, _mode: str) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    (tmp_path / "a.wav").write_text("nonsense")
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(UsageError, match=r"a\.wav cannot be read \(Permission denied\)"):
+        FileSound(tmp_path / "a.wav")
 
 
 def test_what_is_no_sound_file_is_told(tmp_path: Path) -> None:
