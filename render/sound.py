@@ -128,4 +128,5 @@ def _converted(
 
 
 def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    """The system's or FFmpeg's own words, without their number."""
+    return (error.strerror if isinstance(error, OSError | FFmpegError) else None) or str(error)
