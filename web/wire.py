@@ -12,7 +12,7 @@ from ..stream.errors import AudioError, ProtocolError, VisavisError
 from ..stream.pcm import PcmReader
 from ..stream.resample import check_rate
 
-MAX_MESSAGE_BYTES = 1 << 20
+MAX_MESSAGE_BYTES = 4 << 20
 MAX_SAY_CHARACTERS = 5_000
 MAX_ID_CHARACTERS = 64
 DEFAULT_RATE_HZ = 24_000
