@@ -8,6 +8,7 @@ Without a WAV the speech is synthesised.
 import argparse
 import wave
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -79,12 +80,12 @@ def _poses() -> Iterator[tuple[str, Motion]]:
         yield label, _moved({}, turn)
     for name, units in EMOTIONS.items():
         if name != "neutral":
-            yield name, Motion(units, *_ahead())
-    yield "gaze", Motion(still().units, np.zeros(3, np.float32), np.array([0.8, 0.2], np.float32))
+            yield name, replace(still(), units=units)
+    yield "gaze", replace(still(), gaze=np.array([0.8, 0.2], np.float32))
 
 
 def _moved(units: dict[str, float], head: tuple[int, int, int] = (0, 0, 0)) -> Motion:
-    return Motion(unit_vector(units), np.array(head, np.float32), np.zeros(2, np.float32))
+    return replace(still(), units=unit_vector(units), head=np.array(head, np.float32))
 
 
 def _ahead() -> tuple[F32, F32]:

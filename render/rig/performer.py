@@ -1,6 +1,6 @@
 """One session's face in motion: what it heard, what it does, and the last second of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...stream.media import TickAudio
 from ...stream.visemes import ROWS_PER_TICK, SILENCE
 from . import lips
 from .expression import Fade, limited, settled
-from .motion import Motion
+from .motion import Motion, still
 from .units import BLINK_LEFT, BLINK_RIGHT, unit_vector
 from .viseme import LATE_ROWS, HearingState, VisemeStage
 
@@ -166,7 +166,7 @@ class Performer:
         lid = _LOOK_UP if gaze[1] > 0 else _LOOK_DOWN
         units = units + lid * np.abs(gaze[1])
         units[_LIDS] = np.maximum(units[_LIDS], np.float32(life.blink))
-        return Motion(np.clip(units, 0, 1, out=units), head, gaze)
+        return replace(still(), units=np.clip(units, 0, 1, out=units), head=head, gaze=gaze)
 
     def _speaking(self, frame: int) -> float:
         """Share of recent and coming ticks with sound, 0..1, smooth over about half a second."""

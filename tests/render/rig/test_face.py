@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ NAMES = ["ruby", "marcus"]
 
 
 def moved(units: dict[str, float] | None = None, *, head: tuple[float, float, float] = (0, 0, 0)) -> Motion:
-    return Motion(unit_vector(units or {}), np.array(head, np.float32), np.zeros(2, np.float32))
+    return replace(still(), units=unit_vector(units or {}), head=np.array(head, np.float32))
 
 
 def drawn(name: str, motion: Motion) -> NDArray[np.uint8]:
@@ -72,7 +74,7 @@ def test_a_blink_changes_the_eyes_and_nothing_else(name: str) -> None:
 def test_gaze_moves_the_eyes_to_the_side_that_is_asked_for() -> None:
     one = face("marcus")
     mesh_eye = drawn("marcus", still())
-    right = Motion(still().units, still().head, np.array([1, 0], np.float32))
+    right = replace(still(), gaze=np.array([1, 0], np.float32))
     looking = one.draw(right, one.canvas()).astype(int)
     changed = np.abs(looking - mesh_eye).max(-1) > 10
     assert 50 < changed.sum() < 2000

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -24,7 +26,7 @@ def rows(text: str) -> F32:
 
 
 def gap(units: F32) -> float:
-    return face().lip_gap(Motion(units, np.zeros(3, np.float32), np.zeros(2, np.float32)), face().canvas())
+    return face().lip_gap(replace(still(), units=units), face().canvas())
 
 
 def test_an_open_vowel_opens_the_mouth() -> None:

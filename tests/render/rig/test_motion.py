@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 from visavis.render.rig.motion import Motion, still
 
 
 def test_a_share_of_another_motion_can_be_added() -> None:
-    one = Motion(np.full(52, 0.5, np.float32), np.array([1, 2, 3], np.float32), np.zeros(2, np.float32))
+    one = replace(still(), units=np.full(52, 0.5, np.float32), head=np.array([1, 2, 3], np.float32))
     both = still().plus(one, 0.5)
     assert np.allclose(both.units, 0.25)
     assert both.head.tolist() == [0.5, 1.0, 1.5]
@@ -11,7 +13,7 @@ def test_a_share_of_another_motion_can_be_added() -> None:
 
 
 def test_a_motion_less_itself_is_still() -> None:
-    one = Motion(np.full(52, 0.3, np.float32), np.ones(3, np.float32), np.ones(2, np.float32))
+    one = replace(still(), units=np.full(52, 0.3, np.float32), body=np.ones(2, np.float32))
     nothing = one.plus(one, -1.0)
     assert not nothing.units.any()
-    assert not nothing.head.any()
+    assert not nothing.body.any()
