@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
-from visavis.render.rig.motion import Motion, still
+from visavis.render.rig.motion import still
 
 
 def test_a_share_of_another_motion_can_be_added() -> None:
