@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from support.rig import face
 from visavis.render.rig import lips
+from visavis.render.rig.motion import still
 from visavis.render.rig.units import UNITS
 from visavis.stream.visemes import VISEMES
 
