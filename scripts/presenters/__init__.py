@@ -1,0 +1,1 @@
+"""How the presenters that ship are made: shape, look and clothes, rendered in layers and packed."""
