@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,15 @@ FOCAL_PX = 3095.0
 RAISE = 0.42
 """How far the front camera stands above what it looks at, in dm."""
 
-VIEWS: Final = {"front": (0.0, 0.0), "left": (-22.0, 0.0), "right": (22.0, 0.0), "low": (0.0, -20.0), "open": (0.0, 0.0)}  # fmt: skip
+VIEWS: Final = MappingProxyType(
+    {
+        "front": (0.0, 0.0),
+        "left": (-22.0, 0.0),
+        "right": (22.0, 0.0),
+        "low": (0.0, -20.0),
+        "open": (0.0, 0.0),
+    }
+)
 """Yaw and pitch in degrees that the head would have to turn to look so to the front camera.
 
 At "left" the face looks to the viewer's left, so the camera stands to the viewer's right; at "low" the face

@@ -7,6 +7,7 @@ person.camera("left").project(points)
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -54,8 +55,8 @@ SUBDIVIDED: Final = (
 class Landmarks:
     """Points (3,) at rest, in dm.
 
-    `eyes` are the eyeballs' centres, left and right of the MODEL (positive and negative x), `eye_radius` their
-    radius, `between` the point between them. `mouth` is on the lips' front, `mouth_half` half their width.
+    `eyes` are the eyeballs' centres, left and right of the MODEL (positive and negative x), `eye_radius`
+    their radius, `between` the point between them. `mouth` is on the lips' front, `mouth_half` half their width.
     `neck` is the neck's joint, `pivot` what the head turns about, `top` the height of the skull.
     """
 
@@ -82,7 +83,7 @@ class Person:
     arm: F64
     lips: F64
     inside: F64
-    units: MappingProxyType[str, Target]
+    units: Mapping[str, Target]
     landmarks: Landmarks
 
     def faces(self, group: str = "body") -> Ints:
@@ -97,7 +98,7 @@ class Person:
         """The vertices of one group, ascending."""
         return np.unique(self.faces(group))
 
-    def posed(self, weights: "dict[str, float] | MappingProxyType[str, float]") -> F64:
+    def posed(self, weights: Mapping[str, float]) -> F64:
         """Control points (V, 3) with face units on top of the rest pose."""
         points = self.rest.copy()
         for name, weight in weights.items():
@@ -170,7 +171,7 @@ def _shaped(base: Base, shape: Shape) -> F64:
 
 
 def _arms_down(base: Base, points: F64, shape: Shape) -> tuple[F64, F64]:
-    """The points with both arms turned down about the shoulders and thinned, and how much (V,) each is arm."""
+    """The points with the arms turned down about the shoulders and thinned, and how much (V,) each is arm."""
     points, arm = points.copy(), np.zeros(len(points))
     for side, name in ((1.0, "l"), (-1.0, "r")):
         joint = points[np.unique(base.faces[base.group == f"joint-{name}-shoulder"])].mean(0)

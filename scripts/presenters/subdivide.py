@@ -8,8 +8,8 @@ from scipy.sparse import coo_matrix, csr_matrix
 def limit_matrix(count: int, faces: NDArray[np.int64]) -> csr_matrix:
     """(count, count): limit position of each vertex of a mesh of quads `faces` (F, 4) from control points.
 
-    With k neighbours q and opposite corners o the limit is (k² p + 4 Σq + Σo) / (k (k + 5)). Vertices at an open
-    edge, and those of no face, stay where they are.
+    With k neighbours q and opposite corners o the limit is (k² p + 4 Σq + Σo) / (k (k + 5)). Vertices at an
+    open edge, and those of no face, stay where they are.
     """
     ends = np.concatenate([faces[:, (k, (k + 1) % 4)] for k in range(4)])
     edges, uses = np.unique(np.sort(ends, axis=1), axis=0, return_counts=True)
