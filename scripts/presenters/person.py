@@ -56,8 +56,8 @@ class Landmarks:
     """Points (3,) at rest, in dm.
 
     `eyes` are the eyeballs' centres, left and right of the MODEL (positive and negative x), `eye_radius`
-    their radius, `between` the point between them. `mouth` is on the lips' front, `mouth_half` half their width.
-    `neck` is the neck's joint, `pivot` what the head turns about, `top` the height of the skull.
+    their radius, `between` the point between them. `mouth` is on the lips' front, `mouth_half` half their
+    width. `neck` is the neck's joint, `pivot` what the head turns about, `top` the height of the skull.
     """
 
     eyes: tuple[F64, F64]
