@@ -42,61 +42,66 @@ def _both(targets: Mapping[str, float]) -> dict[str, float]:
     return {f"{folder}/{side}-{name}": weight for folder, name, weight in split for side in "lr"}
 
 
+def _pair(units: Mapping[str, float]) -> dict[str, float]:
+    """Face units of both sides: "mouthSmile" becomes "mouthSmileLeft" and "mouthSmileRight"."""
+    return {f"{name}{side}": weight for name, weight in units.items() for side in ("Left", "Right")}
+
+
 RUBY: Final = Cast(
     name="ruby",
     title="Ruby",
     shape=Shape(
         sex="female",
-        old=0.14,
+        old=0.10,
         origins=MappingProxyType({"caucasian": 0.62, "asian": 0.22, "african": 0.16}),
         targets=MappingProxyType(
             {
-                "head/head-oval": 0.45,
-                "head/head-scale-horiz-decr": 0.22,
-                "chin/chin-height-decr": 0.20,
-                "chin/chin-width-decr": 0.35,
-                "forehead/forehead-scale-vert-decr": 0.35,
-                "nose/nose-scale-horiz-decr": 0.25,
+                "head/head-oval": 0.55,
+                "head/head-scale-horiz-decr": 0.45,
+                "head/head-invertedtriangular": 0.15,
+                "chin/chin-height-decr": 0.15,
+                "chin/chin-width-decr": 0.40,
+                "chin/chin-triangle": 0.15,
+                "forehead/forehead-scale-vert-decr": 0.45,
+                "nose/nose-scale-horiz-decr": 0.35,
                 "nose/nose-scale-vert-decr": 0.15,
-                "nose/nose-point-up": 0.15,
-                "mouth/mouth-upperlip-volume-incr": 0.25,
-                "mouth/mouth-lowerlip-volume-incr": 0.2,
-                "mouth/mouth-scale-horiz-incr": 0.25,
-                "mouth/mouth-angles-up": 0.25,
-                "mouth/mouth-dimples-in": 0.15,
-                "neck/neck-scale-horiz-decr": 0.15,
-                "neck/measure-neck-height-decr": 0.6,
-                "torso/measure-shoulder-dist-decr": 0.8,
-                "torso/torso-vshape-decr": 0.3,
+                "nose/nose-point-up": 0.20,
+                "nose/nose-point-width-decr": 0.30,
+                "mouth/mouth-upperlip-volume-incr": 0.30,
+                "mouth/mouth-lowerlip-volume-incr": 0.30,
+                "mouth/mouth-scale-horiz-incr": 0.15,
+                "mouth/mouth-angles-up": 0.30,
+                "mouth/mouth-cupidsbow-incr": 0.25,
+                "neck/neck-scale-horiz-decr": 0.20,
+                "neck/measure-neck-height-decr": 0.60,
+                "torso/measure-shoulder-dist-decr": 0.80,
+                "torso/torso-vshape-decr": 0.30,
             }
             | _both(
                 {
-                    "cheek/cheek-inner-decr": 0.15,
-                    "eyes/eye-scale-incr": 0.85,
-                    "eyes/eye-trans-in": 0.35,
-                    "eyes/eye-height2-incr": 0.15,
-                    "cheek/cheek-volume-incr": 0.05,
-                    "cheek/cheek-bones-incr": 0.2,
-                    "ears/ear-scale-decr": 0.5,
-                    "ears/ear-wing-decr": 0.5,
-                    "eyes/eye-bag-decr": 0.3,
-                    "eyes/eye-corner2-up": 0.15,
+                    "eyes/eye-scale-incr": 1.05,
+                    "eyes/eye-trans-in": 0.30,
+                    "eyes/eye-height2-incr": 0.35,
+                    "eyes/eye-bag-decr": 0.40,
+                    "eyes/eye-corner2-up": 0.20,
+                    "cheek/cheek-volume-decr": 0.25,
+                    "cheek/cheek-inner-decr": 0.20,
+                    "cheek/cheek-bones-incr": 0.35,
+                    "ears/ear-scale-decr": 0.50,
+                    "ears/ear-wing-decr": 0.50,
                 }
             )
         ),
         rest=MappingProxyType(
-            {
-                "mouthSmileLeft": 0.36,
-                "mouthSmileRight": 0.36,
-                "cheekSquintLeft": 0.2,
-                "cheekSquintRight": 0.2,
-                "eyeSquintLeft": 0.15,
-                "eyeSquintRight": 0.15,
-                "eyeBlinkLeft": 0.10,
-                "eyeBlinkRight": 0.10,
-                "mouthDimpleLeft": 0.1,
-                "mouthDimpleRight": 0.1,
-            }
+            _pair(
+                {
+                    "mouthSmile": 0.34,
+                    "cheekSquint": 0.15,
+                    "eyeSquint": 0.10,
+                    "eyeBlink": 0.06,
+                    "mouthDimple": 0.06,
+                }
+            )
         ),
         slim=0.30,
         teeth_drop=0.055,
@@ -110,46 +115,39 @@ MARCUS: Final = Cast(
     title="Marcus",
     shape=Shape(
         sex="male",
-        old=0.55,
-        origins=MappingProxyType({"caucasian": 0.66, "asian": 0.12, "african": 0.22}),
+        old=0.42,
+        origins=MappingProxyType({"caucasian": 0.70, "asian": 0.08, "african": 0.22}),
         targets=MappingProxyType(
             {
-                "head/head-square": 0.2,
-                "head/head-fat-incr": 0.1,
-                "head/head-age-incr": 0.30,
-                "neck/measure-neck-height-incr": 0.5,
-                "torso/torso-muscle-pectoral-decr": 0.9,
-                "nose/nose-scale-horiz-incr": 0.1,
-                "chin/chin-width-incr": 0.15,
-                "forehead/forehead-scale-vert-decr": 0.15,
-                "mouth/mouth-angles-up": 0.35,
-                "mouth/mouth-scale-horiz-incr": 0.2,
-                "neck/neck-scale-horiz-decr": 0.55,
-                "torso/measure-shoulder-dist-decr": 0.9,
-                "torso/torso-vshape-decr": 0.8,
+                "head/head-oval": 0.25,
+                "head/head-age-incr": 0.20,
+                "head/head-scale-horiz-decr": 0.10,
+                "neck/measure-neck-height-incr": 0.40,
+                "torso/torso-muscle-pectoral-decr": 0.90,
+                "chin/chin-width-incr": 0.10,
+                "forehead/forehead-scale-vert-decr": 0.35,
+                "mouth/mouth-angles-up": 0.40,
+                "mouth/mouth-scale-horiz-incr": 0.20,
+                "mouth/mouth-upperlip-volume-incr": 0.35,
+                "mouth/mouth-lowerlip-volume-incr": 0.45,
+                "neck/neck-scale-horiz-decr": 0.45,
+                "torso/measure-shoulder-dist-decr": 0.90,
+                "torso/torso-vshape-decr": 0.80,
             }
             | _both(
                 {
-                    "eyes/eye-scale-incr": 0.50,
-                    "eyes/eye-trans-in": 0.25,
-                    "eyes/eye-bag-incr": 0.3,
-                    "eyes/eye-corner2-up": 0.45,
-                    "cheek/cheek-volume-incr": 0.1,
-                    "ears/ear-scale-decr": 0.2,
+                    "eyes/eye-scale-incr": 0.85,
+                    "eyes/eye-trans-in": 0.20,
+                    "eyes/eye-height2-incr": 0.35,
+                    "eyes/eye-bag-incr": 0.15,
+                    "eyes/eye-corner2-up": 0.35,
+                    "cheek/cheek-bones-incr": 0.35,
+                    "ears/ear-scale-decr": 0.20,
                 }
             )
         ),
         rest=MappingProxyType(
-            {
-                "mouthSmileLeft": 0.42,
-                "mouthSmileRight": 0.42,
-                "cheekSquintLeft": 0.1,
-                "cheekSquintRight": 0.1,
-                "mouthDimpleLeft": 0.1,
-                "mouthDimpleRight": 0.1,
-                "eyeWideLeft": 0.25,
-                "eyeWideRight": 0.25,
-            }
+            _pair({"mouthSmile": 0.40, "cheekSquint": 0.12, "mouthDimple": 0.08, "eyeWide": 0.12})
         ),
         slim=0.26,
         teeth_drop=0.045,

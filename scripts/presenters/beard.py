@@ -1,0 +1,87 @@
+"""A short full beard that joins the sideburns, and the part of it that stands clear of the jaw's outline."""
+
+from typing import Any
+
+import numpy as np
+
+from .base import F64
+from .camera import Camera
+from .looks import Look
+from .nodes import add_strands, hair_material
+from .person import Person, smooth
+from .surface import Density, Roots, Surface, tangent, unit
+
+KNOTS = 7
+OUTLINE = 0.34
+"""Cosine between skin and view below which a root belongs to the outline."""
+
+
+def add_beard(surface: Surface, look: Look, posed: F64, camera: Camera) -> tuple[list[Any], list[Any]]:
+    """The beard rooted in the surface as `posed` (V, 3), and again only its outline to `camera`."""
+    if look.beard is None:
+        return [], []
+    rng = np.random.default_rng(41)
+    roots = surface.scatter(look.beard.strands * 2, beard_density(surface.person), rng)
+    lips = surface.person.lips + surface.person.inside
+    roots = roots.only(roots.on(lips) < 0.16)
+    paths = _grown(surface, roots, posed, look.beard.length, rng)
+    tone = _tone(surface.person, roots.at, rng) ** look.beard.bias
+    material = hair_material("beard", look.beard.dark, look.beard.light, 0.45)
+    width = look.beard.radius * np.linspace(1, 0.15, KNOTS) ** 0.7
+    away = roots.at - camera.position
+    facing = -(roots.normal * away).sum(1) / np.linalg.norm(away, axis=1)
+    rim = facing < OUTLINE
+    whole = add_strands("beard", paths, width, material, tone)
+    return [whole], [add_strands("fuzz", paths[rim], width, material, tone[rim])]
+
+
+def beard_density(person: Person) -> Density:
+    """Where the beard grows, 0..1, with uneven soft edges."""
+    marks = person.landmarks
+    mouth, half = marks.mouth, marks.mouth_half
+    top = marks.nose[1] - 0.075 - mouth[1]
+    lines = (0, 0.10, 0.20, half + 0.03, half + 0.13, 0.52, 0.62, 0.72, 0.86)
+    upper = (top, top, top - 0.03, 0.06, -0.02, 0.02, 0.26, 0.60, 0.85)
+
+    def density(at: F64) -> F64:
+        x, y, z = np.abs(at[:, 0]), at[:, 1], at[:, 2]
+        uneven = 0.020 * np.sin(19 * at[:, 0]) + 0.014 * np.sin(43 * at[:, 0] + 2) + 0.010 * np.sin(71 * y)
+        above = np.interp(x, lines, upper) + mouth[1] + uneven - y
+        low = marks.chin[1] + np.interp(x, (0, 0.3, 0.55, 0.8), (-0.10, -0.05, 0.10, 0.32))
+        behind = z - (marks.between[2] - 0.74) + 0.3 * uneven
+        reach = np.minimum(above / 0.10, np.minimum((y - low + uneven) / 0.16, behind / 0.14))
+        fits = (x < 0.80) & ((y < mouth[1] + top + 0.02) | (x > 0.5))
+        return smooth(0, 1, reach) * fits
+
+    return density
+
+
+def _grown(surface: Surface, roots: Roots, posed: F64, length: float, rng: np.random.Generator) -> F64:
+    marks = surface.person.landmarks
+    x, y, _ = roots.at.T
+    moustache = (y > marks.mouth[1]) & (np.abs(x) < marks.mouth_half + 0.10)
+    aim = np.c_[np.sign(x) * np.where(moustache, 0.70, 0.14), -np.ones(len(x)), np.full(len(x), 0.02)]
+    start, normal = roots.on(posed), roots.normal
+    aim = tangent(aim, normal)
+    rise = 0.22 + 0.22 * rng.random(len(x))
+    heading = unit(aim + normal * rise[:, None] + rng.normal(0, 0.13, aim.shape))
+    edge = beard_density(surface.person)(roots.at)
+    grown = length * (0.50 + 0.60 * rng.random(len(x))) * (0.45 + 0.55 * edge)
+    grown *= np.where(moustache, 0.95, 1.0) * (
+        1 + 0.35 * smooth(0.4, 0.0, np.abs(x)) * (y < marks.mouth[1] - 0.2)
+    )
+    curl = rng.normal(0, 0.10, aim.shape)
+    along = np.linspace(0, 1, KNOTS)
+    bow = aim * 0.45 + curl
+    paths = [start + heading * (grown * t)[:, None] + bow * (grown * t * t)[:, None] for t in along]
+    return np.stack(paths, 1)
+
+
+def _tone(person: Person, at: F64, rng: np.random.Generator) -> F64:
+    """Lighter at the chin and the corners of the mouth, darker at the moustache and the cheeks."""
+    marks = person.landmarks
+    x, y, _ = at.T
+    chin = smooth(0.42, 0.10, np.hypot(x, (y - marks.chin[1] - 0.12) * 0.9))
+    level = 0.34 + 0.34 * chin + 0.16 * smooth(0.5, 0.68, np.abs(x))
+    lock = 0.10 * np.sin(23 * x + 5 * y) + 0.06 * np.sin(47 * x)
+    return np.clip(level + lock + rng.normal(0, 0.24, len(at)), 0, 1)

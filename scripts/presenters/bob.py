@@ -1,0 +1,149 @@
+"""A straight bob with a side parting: guides fall by gravity over the head, strands follow them in locks."""
+
+from typing import Final
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from .base import F64
+from .person import smooth
+from .surface import Density, Surface, resampled, unit
+
+GUIDES, KNOTS, STEPS, STEP = 1500, 28, 84, 0.05
+PARTING = 0.20
+"""The parting's x at the forehead; it drifts to the middle towards the crown."""
+FACE: Final = ((-1.7, -1.1, -0.75, -0.3, 0.1, 0.5, 0.8), (0.47, 0.47, 0.53, 0.59, 0.61, 0.54, 0.0))
+"""Half the width that stays free for the face, by the height over the eyes."""
+OUTLINE: Final = (
+    (-1.9, -1.55, -1.2, -0.8, -0.3, 0.2, 0.5, 0.75, 0.95, 1.1),
+    (0.62, 0.74, 0.85, 0.91, 0.92, 0.90, 0.85, 0.77, 0.74, 0.74),
+)
+"""Half the width of the hair, by the height over the eyes."""
+TIP, TIP_SPREAD = -1.50, 0.10
+"""Mean height of the ends over the eyes, and how much they vary."""
+
+
+def grow_bob(
+    surface: Surface, density: Density, count: int, rng: np.random.Generator
+) -> tuple[F64, F64, F64]:
+    """Paths (N, KNOTS, 3), widths (N, KNOTS) as shares of a hair's radius, tones (N,) 0..1."""
+    roots = surface.scatter(GUIDES, lambda at: (density(at) > 0.3).astype(float), rng)
+    guides = _cut(_fallen(surface, roots.at, roots.normal, rng), surface, rng)
+    young = surface.scatter(count, lambda at: 0.08 + 0.92 * density(at), rng)
+    young = young.only(density(young.at) > 0.02)
+    paths = _followed(surface, guides, roots.at, young.at, rng)
+    length = np.linalg.norm(np.diff(paths, axis=1), axis=2).sum(1)
+    edge = density(young.at)
+    short = np.where(
+        edge < 0.55, np.where(rng.random(len(edge)) < 0.30, 0.10 + 0.25 * rng.random(len(edge)), 1.0), 1.0
+    )
+    layered = 1 - 0.20 * rng.random(len(edge)) ** 2.5
+    paths = resampled(paths, length * short * layered, KNOTS)
+    for knot in range(1, 12):
+        paths[:, knot] = surface.pushed(paths[:, knot], np.full(len(paths), 0.010 + 0.014 * min(knot, 3)))
+    kept = _free_of_face(surface, paths)
+    fine = (0.45 + 0.55 * smooth(0.1, 0.9, edge)) * np.where(short < 1, 0.6, 1.0)
+    width = fine[:, None] * np.linspace(1, 0, KNOTS) ** 0.45
+    return paths[kept], width[kept], _tone(young.at, rng)[kept]
+
+
+def _parting(at: F64, eyes: F64) -> F64:
+    """The parting's x at the depth of each point (N, 3)."""
+    z = at[:, 2] - eyes[2]
+    drift = 0.12 * smooth(-0.5, -1.5, z)
+    return PARTING - drift + 0.010 * np.sin(21 * z) + 0.006 * np.sin(53 * z + 1)
+
+
+def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) -> F64:
+    """Guides (N, STEPS + 1, 3) from their roots: outward from the parting, over the head, down."""
+    eyes = surface.person.landmarks.between
+    count = len(root)
+    beside = root[:, 0] - _parting(root, eyes)
+    side = np.where(beside > 0, 1.0, -1.0)
+    near = np.exp(-((beside / 0.20) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1])
+    front = smooth(-0.95, -0.05, root[:, 2] - eyes[2])
+    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.55 * near)
+    aim = np.c_[side * 0.85, 0.16 + 0.22 * front, -0.30 - 0.28 * front]
+    heading = unit(aim + normal * (0.30 + 0.15 * near)[:, None] + rng.normal(0, 0.07, (count, 3)))
+    inward = 0.26 * rng.random(count)
+    points, place = [root], root.copy()
+    for step in range(STEPS):
+        below = smooth(eyes[1] + 0.75, eyes[1] + 0.1, place[:, 1])
+        pull = np.c_[side * 0.12 * (1 - below), -1.2 * (0.58 + 0.42 * below), -0.06 * front * (1 - below)]
+        heading = unit(heading + pull * 0.25)
+        moved = surface.pushed(place + heading * STEP, lift * min(1.0, (step + 1) / 7))
+        moved = _shaped(moved, eyes, side, front, inward)
+        heading = unit(unit(moved - place) * 0.8 + heading * 0.2)
+        place = moved
+        points.append(place)
+    return np.stack(points, 1)
+
+
+def _shaped(at: F64, eyes: F64, side: F64, front: F64, inward: F64) -> F64:
+    """The points kept out of the face and inside the outline."""
+    at = at.copy()
+    height, depth = at[:, 1] - eyes[1], at[:, 2] - eyes[2]
+    sign = np.where(np.abs(at[:, 0]) < 0.02, side, np.sign(at[:, 0]))
+    wide = np.abs(at[:, 0])
+    free = np.interp(height, *FACE)
+    before = depth > -0.75
+    wide = np.where(before & (wide < free), wide + 0.35 * (free - wide), wide)
+    frame = before & (height < 0.25) & (front > 0.25)
+    wide = np.where(frame, wide + 0.10 * (free + inward - wide), wide)
+    at[:, 2] += np.where(frame, 0.06 * (-0.30 - 0.5 * inward - depth), 0)
+    most = np.interp(height, *OUTLINE)
+    at[:, 0] = sign * np.where(wide > most, most + (wide - most) * 0.25, wide)
+    return at
+
+
+def _cut(paths: F64, surface: Surface, rng: np.random.Generator) -> F64:
+    """Guides cut at uneven heights, with a light wave below."""
+    eyes = surface.person.landmarks.between
+    spread = TIP_SPREAD * np.clip(rng.normal(0, 1, len(paths)), -1.8, 2.4)
+    rounded = -0.05 * smooth(-0.1, -0.9, paths[:, 0, 2] - eyes[2])
+    tip = eyes[1] + TIP + spread + rounded
+    kept = paths[:, 1:, 1] > tip[:, None]
+    length = (np.linalg.norm(np.diff(paths, axis=1), axis=2) * kept).sum(1)
+    paths = resampled(paths, length, KNOTS)
+    along = np.linspace(0, 1, KNOTS)
+    phase, speed = rng.random(len(paths)) * 6.28, 6 + 3 * rng.random(len(paths))
+    wave = 0.022 * np.sin(along * speed[:, None] + phase[:, None]) * smooth(0.25, 0.8, along)
+    turned = 0.10 * smooth(0.80, 1.0, along) * (rng.random(len(paths))[:, None] - 0.2)
+    paths[:, :, 0] += wave - np.sign(paths[:, -1, 0])[:, None] * turned
+    paths[:, :, 2] += 0.7 * wave
+    return paths
+
+
+def _followed(surface: Surface, guides: F64, starts: F64, young: F64, rng: np.random.Generator) -> F64:
+    """Strands (N, KNOTS, 3) between the guides of their side of the parting, drawn together into locks."""
+    eyes = surface.person.landmarks.between
+    along = np.linspace(0, 1, KNOTS)
+    paths = np.empty((len(young), KNOTS, 3))
+    old_right, new_right = (at[:, 0] > _parting(at, eyes) for at in (starts, young))
+    for right in (True, False):
+        mine, theirs = np.nonzero(old_right == right)[0], np.nonzero(new_right == right)[0]
+        distance, near = cKDTree(starts[mine]).query(young[theirs], k=3)
+        share = (rng.random(distance.shape) ** 2 + 0.03) / (distance + 0.01) ** 2
+        share /= share.sum(1, keepdims=True)
+        offsets = guides[mine] - starts[mine][:, None]
+        strand = np.einsum("nk,nkcd->ncd", share, offsets[near]) + young[theirs][:, None]
+        lock = guides[mine[near[np.arange(len(theirs)), share.argmax(1)]]]
+        pull = 0.40 * smooth(0.12, 0.9, along)[None, :, None] * (0.3 + 0.9 * rng.random((len(theirs), 1, 1)))
+        paths[theirs] = strand * (1 - pull) + lock * pull
+    loose = np.where(rng.random(len(paths)) < 0.02, 0.009, 0.0022)[:, None, None]
+    stray = np.cumsum(rng.normal(0, 1, paths.shape) * loose, 1)
+    return paths + stray * smooth(0, 0.3, along)[None, :, None]
+
+
+def _free_of_face(surface: Surface, paths: F64) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which strands do not hang into the face."""
+    eyes = surface.person.landmarks.between
+    x, y, z = np.moveaxis(paths, -1, 0)
+    return ~((z > eyes[2] - 0.62) & (np.abs(x) < 0.46) & (y < eyes[1] + 0.36)).any(1)
+
+
+def _tone(root: F64, rng: np.random.Generator) -> F64:
+    """Lighter and darker locks, and single hairs that differ."""
+    x, y, z = root.T
+    lock = 0.5 + 0.25 * np.sin(19 * x + 7 * z) + 0.25 * np.sin(31 * z - 13 * y + 2)
+    return np.clip(0.45 * lock + 0.55 * rng.random(len(root)), 0, 1)

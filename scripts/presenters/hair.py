@@ -1,0 +1,52 @@
+"""Scalp hair: where it grows, and the strands in the scene."""
+
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from .base import F64
+from .bob import grow_bob
+from .cropped import grow_cropped
+from .looks import HairLook
+from .nodes import add_strands, hair_material
+from .person import Person
+from .surface import Density, Surface
+
+GROWERS: Final = MappingProxyType({"bob": grow_bob, "cropped": grow_cropped})
+HAIRLINES: Final = MappingProxyType(
+    {
+        "bob": (
+            (0, 0.35, 0.75, 1.0, 1.2, 1.45, 1.7, 2.1, 3.2),
+            (0.66, 0.65, 0.52, 0.28, 0.02, 0.06, -0.2, -0.55, -0.72),
+        ),
+        "cropped": (
+            (0, 0.20, 0.42, 0.66, 0.90, 1.08, 1.22, 1.36, 1.5, 1.75, 2.1, 3.2),
+            (0.68, 0.69, 0.75, 0.64, 0.36, 0.14, -0.16, -0.22, 0.10, -0.20, -0.46, -0.62),
+        ),
+    }
+)
+"""Height of the hairline over the eyes in dm by the angle in radians from the face round to the back."""
+
+
+def scalp(person: Person, style: str) -> Density:
+    """Where scalp hair grows: 0 below the hairline, 1 from about 1 cm above it."""
+    angles, heights = HAIRLINES[style]
+    middle = person.landmarks.between + np.array([0, 0.35, -0.95])
+    eyes = person.landmarks.between[1]
+
+    def density(at: F64) -> F64:
+        x, y, z = at.T
+        angle = np.arctan2(np.abs(x), z - middle[2])
+        uneven = 0.020 * np.sin(9 * x + 3) + 0.014 * np.sin(23 * x + 11 * z) + 0.008 * np.sin(61 * x - 37 * y)
+        return np.clip((y - np.interp(angle, angles, heights) - eyes + uneven) / 0.13 + 0.1, 0, 1)
+
+    return density
+
+
+def add_hair(surface: Surface, look: HairLook) -> list[Any]:
+    """The strands of the scalp at rest."""
+    rng = np.random.default_rng(7)
+    paths, width, tone = GROWERS[look.style](surface, scalp(surface.person, look.style), look.strands, rng)
+    material = hair_material("hair", look.dark, look.light, look.roughness, tips=0.12)
+    return [add_strands("hair", paths, width * look.radius, material, tone**look.bias)]

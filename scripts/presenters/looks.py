@@ -1,0 +1,198 @@
+"""How ruby and marcus look: colours of skin, eyes and hair, and the studio's light, as frozen data.
+
+Lengths are in model units (1 unit = 1 dm), colours are 8-bit sRGB triples, shares run from 0 to 1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+Rgb = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SkinLook:
+    """Colours of the skin's zones and how strongly they show; `age` scales lines and folds."""
+
+    base: Rgb
+    warm: Rgb
+    spot: Rgb
+    blush: Rgb
+    lips: Rgb
+    lid: Rgb
+    scalp: Rgb
+    blush_share: float
+    lip_share: float
+    freckles: float
+    vessels: float
+    roughness: float
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class EyeLook:
+    """Iris colours from the dark ring inward; `iris` and `pupil` are angles in degrees about the axis."""
+
+    ring: Rgb
+    outer: Rgb
+    inner: Rgb
+    white: Rgb = (226, 219, 212)
+    iris: float = 29.5
+    pupil: float = 10.5
+    seed: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class HairLook:
+    """A head of hair: `style` picks the grower; `dark`, `light` bound the strands' colours and `bias` above 1
+    makes dark ones the rule."""
+
+    style: str
+    dark: Rgb
+    light: Rgb
+    bias: float
+    roughness: float
+    strands: int
+    radius: float
+
+
+@dataclass(frozen=True, slots=True)
+class BrowLook:
+    """Where the brow runs (x from the nose outward, y above the eyes' centres) and its hairs."""
+
+    dark: Rgb
+    light: Rgb
+    hairs: int
+    x: tuple[float, float]
+    y: float
+    arch: float
+    fall: float
+    thick: float
+    length: float
+    radius: float
+
+
+@dataclass(frozen=True, slots=True)
+class BeardLook:
+    """A short full beard; `dark`, `light` and `bias` as in HairLook."""
+
+    dark: Rgb
+    light: Rgb
+    bias: float
+    strands: int
+    length: float
+    radius: float
+
+
+@dataclass(frozen=True, slots=True)
+class LightLook:
+    """Watts of the studio's lamps, strength of the surrounding grey, and exposure in stops."""
+
+    key: float = 640.0
+    fill: float = 130.0
+    rim_right: float = 190.0
+    rim_left: float = 130.0
+    top: float = 90.0
+    under: float = 45.0
+    around: float = 0.32
+    exposure: float = 0.45
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """All that is painted, grown or lit of one presenter; `beard` is None for a bare chin."""
+
+    skin: SkinLook
+    eye: EyeLook
+    hair: HairLook
+    brow: BrowLook
+    beard: BeardLook | None = None
+    light: LightLook = field(default_factory=LightLook)
+
+
+RUBY: Final = Look(
+    skin=SkinLook(
+        base=(214, 160, 132),
+        warm=(202, 136, 108),
+        spot=(176, 114, 88),
+        blush=(208, 108, 94),
+        lips=(182, 88, 84),
+        lid=(180, 120, 102),
+        scalp=(92, 66, 54),
+        blush_share=0.26,
+        lip_share=0.80,
+        freckles=0.35,
+        vessels=0.10,
+        roughness=0.47,
+        age=0.0,
+    ),
+    eye=EyeLook(ring=(34, 24, 18), outer=(92, 62, 36), inner=(138, 94, 48)),
+    hair=HairLook(
+        style="bob",
+        dark=(26, 17, 13),
+        light=(88, 56, 38),
+        bias=1.6,
+        roughness=0.34,
+        strands=34000,
+        radius=0.0017,
+    ),
+    brow=BrowLook(
+        dark=(44, 31, 25),
+        light=(92, 66, 50),
+        hairs=560,
+        x=(0.125, 0.50),
+        y=0.175,
+        arch=0.045,
+        fall=0.045,
+        thick=0.072,
+        length=0.070,
+        radius=0.0012,
+    ),
+)
+
+MARCUS: Final = Look(
+    skin=SkinLook(
+        base=(206, 154, 128),
+        warm=(194, 130, 106),
+        spot=(158, 104, 82),
+        blush=(194, 104, 88),
+        lips=(172, 100, 92),
+        lid=(176, 118, 100),
+        scalp=(150, 120, 106),
+        blush_share=0.22,
+        lip_share=0.60,
+        freckles=0.20,
+        vessels=0.22,
+        roughness=0.48,
+        age=1.0,
+    ),
+    eye=EyeLook(ring=(26, 34, 44), outer=(74, 96, 112), inner=(122, 124, 108), seed=9),
+    hair=HairLook(
+        style="cropped",
+        dark=(48, 44, 42),
+        light=(176, 172, 168),
+        bias=1.3,
+        roughness=0.40,
+        strands=42000,
+        radius=0.0015,
+    ),
+    brow=BrowLook(
+        dark=(58, 50, 46),
+        light=(132, 122, 114),
+        hairs=560,
+        x=(0.115, 0.53),
+        y=0.165,
+        arch=0.030,
+        fall=0.040,
+        thick=0.088,
+        length=0.078,
+        radius=0.0013,
+    ),
+    beard=BeardLook(
+        dark=(60, 52, 47), light=(184, 178, 172), bias=1.1, strands=26000, length=0.070, radius=0.0013
+    ),
+    light=LightLook(rim_right=150.0, rim_left=110.0),
+)
+
+LOOKS: Final[Mapping[str, Look]] = MappingProxyType({"ruby": RUBY, "marcus": MARCUS})
