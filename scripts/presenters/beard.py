@@ -41,7 +41,7 @@ def beard_density(person: Person) -> Density:
     mouth, half = marks.mouth, marks.mouth_half
     top = marks.nose[1] - 0.075 - mouth[1]
     lines = (0, 0.10, 0.20, half + 0.03, half + 0.13, 0.52, 0.62, 0.72, 0.86)
-    upper = (top, top, top - 0.03, 0.06, -0.02, 0.02, 0.26, 0.60, 0.85)
+    upper = (top, top, top - 0.02, 0.10, 0.02, 0.10, 0.36, 0.62, 0.85)
 
     def density(at: F64) -> F64:
         x, y, z = np.abs(at[:, 0]), at[:, 1], at[:, 2]
@@ -49,7 +49,9 @@ def beard_density(person: Person) -> Density:
         above = np.interp(x, lines, upper) + mouth[1] + uneven - y
         low = marks.chin[1] + np.interp(x, (0, 0.3, 0.55, 0.8), (-0.10, -0.05, 0.10, 0.32))
         behind = z - (marks.between[2] - 0.74) + 0.3 * uneven
-        reach = np.minimum(above / 0.10, np.minimum((y - low + uneven) / 0.16, behind / 0.14))
+        reach = np.minimum(
+            above / np.where(x < half, 0.045, 0.12), np.minimum((y - low + uneven) / 0.16, behind / 0.14)
+        )
         fits = (x < 0.80) & ((y < mouth[1] + top + 0.02) | (x > 0.5))
         return smooth(0, 1, reach) * fits
 
@@ -82,6 +84,6 @@ def _tone(person: Person, at: F64, rng: np.random.Generator) -> F64:
     marks = person.landmarks
     x, y, _ = at.T
     chin = smooth(0.42, 0.10, np.hypot(x, (y - marks.chin[1] - 0.12) * 0.9))
-    level = 0.34 + 0.34 * chin + 0.16 * smooth(0.5, 0.68, np.abs(x))
+    level = 0.46 + 0.20 * chin + 0.10 * smooth(0.5, 0.68, np.abs(x))
     lock = 0.10 * np.sin(23 * x + 5 * y) + 0.06 * np.sin(47 * x)
     return np.clip(level + lock + rng.normal(0, 0.24, len(at)), 0, 1)

@@ -95,10 +95,9 @@ RUBY: Final = Cast(
         rest=MappingProxyType(
             _pair(
                 {
-                    "mouthSmile": 0.34,
+                    "mouthSmile": 0.40,
                     "cheekSquint": 0.15,
-                    "eyeSquint": 0.10,
-                    "eyeBlink": 0.06,
+                    "eyeWide": 0.12,
                     "mouthDimple": 0.06,
                 }
             )
@@ -139,15 +138,23 @@ MARCUS: Final = Cast(
                     "eyes/eye-scale-incr": 0.85,
                     "eyes/eye-trans-in": 0.20,
                     "eyes/eye-height2-incr": 0.35,
-                    "eyes/eye-bag-incr": 0.15,
-                    "eyes/eye-corner2-up": 0.35,
+                    "eyes/eye-eyefold-up": 0.25,
+                    "eyes/eye-corner2-up": 0.55,
                     "cheek/cheek-bones-incr": 0.35,
                     "ears/ear-scale-decr": 0.20,
                 }
             )
         ),
         rest=MappingProxyType(
-            _pair({"mouthSmile": 0.40, "cheekSquint": 0.12, "mouthDimple": 0.08, "eyeWide": 0.12})
+            _pair(
+                {
+                    "mouthSmile": 0.40,
+                    "cheekSquint": 0.12,
+                    "mouthDimple": 0.08,
+                    "eyeWide": 0.20,
+                    "browOuterUp": 0.15,
+                }
+            )
         ),
         slim=0.26,
         teeth_drop=0.045,

@@ -53,5 +53,5 @@ def _tone(root: F64, high: F64, rng: np.random.Generator) -> F64:
     """Salt and pepper: lighter at the temples, darker on top, in soft locks."""
     x, y, z = root.T
     lock = 0.5 + 0.25 * np.sin(17 * x + 6 * z) + 0.25 * np.sin(29 * z - 11 * y + 2)
-    level = 0.62 - 0.30 * high
+    level = 0.56 - 0.26 * high
     return np.clip(level + 0.22 * (lock - 0.5) + rng.normal(0, 0.24, len(root)), 0.0, 1.0)

@@ -4,21 +4,23 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .base import F64
 from .bob import grow_bob
 from .cropped import grow_cropped
 from .looks import HairLook
 from .nodes import add_strands, hair_material
-from .person import Person
+from .person import Person, smooth
 from .surface import Density, Surface
+from .zones import masked
 
 GROWERS: Final = MappingProxyType({"bob": grow_bob, "cropped": grow_cropped})
 HAIRLINES: Final = MappingProxyType(
     {
         "bob": (
             (0, 0.35, 0.75, 1.0, 1.2, 1.45, 1.7, 2.1, 3.2),
-            (0.66, 0.65, 0.52, 0.28, 0.02, 0.06, -0.2, -0.55, -0.72),
+            (0.61, 0.60, 0.48, 0.26, 0.02, 0.06, -0.2, -0.55, -0.72),
         ),
         "cropped": (
             (0, 0.20, 0.42, 0.66, 0.90, 1.08, 1.22, 1.36, 1.5, 1.75, 2.1, 3.2),
@@ -34,14 +36,24 @@ def scalp(person: Person, style: str) -> Density:
     angles, heights = HAIRLINES[style]
     middle = person.landmarks.between + np.array([0, 0.35, -0.95])
     eyes = person.landmarks.between[1]
+    ears = cKDTree(person.limit(person.rest)[_ears(person)])
 
     def density(at: F64) -> F64:
         x, y, z = at.T
         angle = np.arctan2(np.abs(x), z - middle[2])
         uneven = 0.020 * np.sin(9 * x + 3) + 0.014 * np.sin(23 * x + 11 * z) + 0.008 * np.sin(61 * x - 37 * y)
-        return np.clip((y - np.interp(angle, angles, heights) - eyes + uneven) / 0.13 + 0.1, 0, 1)
+        above = np.clip((y - np.interp(angle, angles, heights) - eyes + uneven) / 0.13 + 0.1, 0, 1)
+        return above * smooth(0.03, 0.07, ears.query(at)[0])
 
     return density
+
+
+def _ears(person: Person) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which vertices (V,) are the ears'."""
+    texel = np.zeros((len(person.rest), 2))
+    texel[person.faces()] = person.base.texels[person.corners()]
+    on_body = np.isin(np.arange(len(texel)), person.members("body"))
+    return on_body & (masked("ears", texel, 1.0) > 0.25)
 
 
 def add_hair(surface: Surface, look: HairLook) -> list[Any]:

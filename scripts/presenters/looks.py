@@ -38,8 +38,8 @@ class EyeLook:
     outer: Rgb
     inner: Rgb
     white: Rgb = (226, 219, 212)
-    iris: float = 29.5
-    pupil: float = 10.5
+    iris: float = 27.5
+    pupil: float = 10.0
     seed: int = 5
 
 
@@ -89,13 +89,13 @@ class BeardLook:
 class LightLook:
     """Watts of the studio's lamps, strength of the surrounding grey, and exposure in stops."""
 
-    key: float = 640.0
-    fill: float = 130.0
+    key: float = 700.0
+    fill: float = 80.0
     rim_right: float = 190.0
     rim_left: float = 130.0
     top: float = 90.0
-    under: float = 45.0
-    around: float = 0.32
+    under: float = 22.0
+    around: float = 0.24
     exposure: float = 0.45
 
 
@@ -124,14 +124,14 @@ RUBY: Final = Look(
         lip_share=0.80,
         freckles=0.35,
         vessels=0.10,
-        roughness=0.47,
+        roughness=0.43,
         age=0.0,
     ),
     eye=EyeLook(ring=(34, 24, 18), outer=(92, 62, 36), inner=(138, 94, 48)),
     hair=HairLook(
         style="bob",
-        dark=(26, 17, 13),
-        light=(88, 56, 38),
+        dark=(17, 11, 9),
+        light=(58, 37, 26),
         bias=1.6,
         roughness=0.34,
         strands=34000,
@@ -164,14 +164,14 @@ MARCUS: Final = Look(
         lip_share=0.60,
         freckles=0.20,
         vessels=0.22,
-        roughness=0.48,
+        roughness=0.44,
         age=1.0,
     ),
     eye=EyeLook(ring=(26, 34, 44), outer=(74, 96, 112), inner=(122, 124, 108), seed=9),
     hair=HairLook(
         style="cropped",
-        dark=(48, 44, 42),
-        light=(176, 172, 168),
+        dark=(34, 30, 28),
+        light=(150, 146, 142),
         bias=1.3,
         roughness=0.40,
         strands=42000,
@@ -190,7 +190,7 @@ MARCUS: Final = Look(
         radius=0.0013,
     ),
     beard=BeardLook(
-        dark=(60, 52, 47), light=(184, 178, 172), bias=1.1, strands=26000, length=0.070, radius=0.0013
+        dark=(46, 40, 36), light=(158, 152, 146), bias=1.15, strands=26000, length=0.070, radius=0.0013
     ),
     light=LightLook(rim_right=150.0, rim_left=110.0),
 )

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .base import F64
+from .clothes import covered
 from .looks import Look, SkinLook
 from .nodes import Shader, add_mesh, rgba, subdivided
 from .person import Person
@@ -24,7 +25,8 @@ def add_skin(person: Person, look: Look, posed: F64, hair_density: Density) -> A
     """
     marks = person.landmarks
     faces, corners = person.faces(), person.corners()
-    kept = person.rest[faces][..., 1].min(1) > marks.chin[1] - DEPTH
+    hidden = covered(person) | (person.rest[:, 1] < marks.chin[1] - DEPTH)
+    kept = ~hidden[faces].all(1)
     used, inverse = np.unique(faces[kept], return_inverse=True)
     quads, texels = inverse.reshape(-1, 4), person.base.texels[corners[kept]].reshape(-1, 2)
     rest, fine, uv = subdivided(person.rest[used], quads, texels, LEVEL)

@@ -56,14 +56,14 @@ class Zones:
 def paint_zones(person: Person, look: Look, at: F64, texel: F64, hairy: F64) -> Zones:
     """Zones of the places `at` (N, 3) with `texel` (N, 2), y up; `hairy` (N,) is where scalp hair grows."""
     skin, marks = look.skin, person.landmarks
-    lips = _masked("lips", texel, 5.0)
+    lips = masked("lips", texel, 5.0)
     blush = _blush(marks, at)
     tint = np.broadcast_to(linear(skin.base), (len(at), 3)).copy()
     _lay(tint, skin.warm, 0.35 * _spot(at, marks.between + np.array([0, 0.55, 0.1]), (0.65, 0.35, 0.6)))
     _lay(tint, skin.blush, skin.blush_share * blush)
-    _lay(tint, skin.blush, 0.30 * _masked("ears", texel, 3.0))
+    _lay(tint, skin.blush, 0.30 * masked("ears", texel, 3.0))
     _around_eyes(tint, skin.lid, marks, at)
-    _lay(tint, INSIDE, _masked("inside-mouth", texel, 1.5))
+    _lay(tint, INSIDE, masked("inside-mouth", texel, 1.5))
     if look.beard is not None:
         _lay(tint, SHADOW, 0.40 * _spot(at, marks.chin + np.array([0, 0.14, 0.4]), (0.70, 0.50, 0.8)))
     _lay(tint, skin.lips, skin.lip_share * smooth(0.10, 0.75, lips))
@@ -89,7 +89,8 @@ def _spot(at: F64, center: F64, radii: tuple[float, float, float]) -> F64:
     return smooth(1.0, 0.0, np.linalg.norm((at - center) / radii, axis=1))
 
 
-def _masked(name: str, texel: F64, blur_px: float) -> F64:
+def masked(name: str, texel: F64, blur_px: float) -> F64:
+    """The blurred grey picture `name` over the base mesh at `texel` (N, 2), y up: (N,) in 0..1."""
     picture = cv2.GaussianBlur(load_mask(name).astype(np.float32) / 255, (0, 0), blur_px)
     height, width = picture.shape
     column = (texel[:, 0] * width - 0.5).astype(np.float32)
