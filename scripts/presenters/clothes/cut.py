@@ -1,0 +1,247 @@
+"""The cuts: every measure of a presenter's clothes, in dm, heights relative to the chin."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+Plan = tuple[tuple[float, float], ...]
+"""Points (x, y) of the viewer's right half, seen from the front."""
+Keys = tuple[tuple[float, float, float], ...]
+"""Points (x, y, z) of the viewer's right half."""
+
+
+@dataclass(frozen=True, slots=True)
+class JacketCut:
+    """A notch-lapel jacket.
+
+    `silhouette` is half the outline without sleeves from the neck over the shoulder down; `middle` the depth
+    of the shoulder seam, `ease` the room to the body, `hang` how fast the front falls inwards below the chest.
+    `roll` is the fold of the lapel from the button up to the gorge, `neck` the collar's fold from there round
+    to the middle of the back. `lapel` is the lapel's edge from the button to its tip, `notch` the
+    corner of the notch, `collar` the collar's edge from its tip to the middle of the back, on the jacket.
+    `armhole` is the sleeve seam's front half from shoulder to underarm, `arm` the sleeve's axis (x, y, z),
+    `girth` its half width across and in depth at each point of the axis.
+    `over` is the side whose front lies on top: 1 the viewer's right. `seed` is for its folds.
+    """
+
+    silhouette: Plan
+    middle: float
+    ease: float
+    hang: float
+    roll: Plan
+    neck: Keys
+    lapel: Plan
+    notch: tuple[float, float]
+    collar: Keys
+    armhole: Plan
+    arm: Keys
+    girth: Plan
+    buttons: tuple[float, ...]
+    over: int
+    seed: int
+
+
+RUBY: Final = JacketCut(
+    silhouette=(
+        (0.56, -0.19),
+        (0.72, -0.235),
+        (0.95, -0.315),
+        (1.25, -0.425),
+        (1.5, -0.535),
+        (1.63, -0.63),
+        (1.69, -0.76),
+        (1.70, -1.0),
+        (1.60, -1.4),
+        (1.48, -1.9),
+        (1.40, -2.6),
+        (1.42, -3.4),
+        (1.55, -5.2),
+    ),
+    middle=0.12,
+    ease=0.17,
+    hang=0.03,
+    roll=((-0.17, -2.95), (0.06, -2.62), (0.30, -2.05), (0.50, -1.45), (0.63, -0.90), (0.68, -0.62)),
+    neck=(
+        (0.73, -0.40, 0.46),
+        (0.74, -0.20, 0.14),
+        (0.62, -0.06, -0.18),
+        (0.34, 0.02, -0.42),
+        (0.0, 0.05, -0.48),
+    ),
+    lapel=((-0.17, -2.95), (0.16, -2.66), (0.56, -2.12), (0.90, -1.55), (1.06, -1.18), (1.10, -1.04)),
+    notch=(0.92, -0.88),
+    collar=(
+        (1.02, -0.74, 0.60),
+        (0.99, -0.52, 0.40),
+        (0.93, -0.32, 0.12),
+        (0.74, -0.24, -0.30),
+        (0.40, -0.22, -0.56),
+        (0.0, -0.20, -0.64),
+    ),
+    armhole=(
+        (1.60, -0.60),
+        (1.545, -0.76),
+        (1.45, -1.0),
+        (1.39, -1.25),
+        (1.38, -1.5),
+        (1.42, -1.7),
+        (1.48, -1.8),
+    ),
+    arm=(
+        (1.44, -1.15, 0.16),
+        (1.50, -1.75, 0.20),
+        (1.56, -2.5, 0.24),
+        (1.61, -3.3, 0.30),
+        (1.66, -4.2, 0.62),
+        (1.70, -5.0, 0.95),
+    ),
+    girth=((0.43, 0.50), (0.41, 0.46), (0.39, 0.42), (0.37, 0.40), (0.34, 0.36), (0.31, 0.33)),
+    buttons=(-3.05,),
+    over=-1,
+    seed=11,
+)
+
+MARCUS: Final = JacketCut(
+    silhouette=(
+        (0.66, -0.17),
+        (0.82, -0.215),
+        (1.05, -0.305),
+        (1.35, -0.43),
+        (1.62, -0.565),
+        (1.77, -0.68),
+        (1.84, -0.82),
+        (1.84, -1.1),
+        (1.74, -1.5),
+        (1.62, -2.0),
+        (1.56, -2.7),
+        (1.56, -3.5),
+        (1.62, -5.2),
+    ),
+    middle=0.06,
+    ease=0.20,
+    hang=0.03,
+    roll=((0.17, -3.15), (-0.02, -2.80), (0.26, -2.15), (0.50, -1.50), (0.68, -0.95), (0.76, -0.64)),
+    neck=(
+        (0.86, -0.40, 0.44),
+        (0.88, -0.20, 0.10),
+        (0.76, -0.05, -0.26),
+        (0.42, 0.04, -0.54),
+        (0.0, 0.07, -0.62),
+    ),
+    lapel=((0.17, -3.15), (0.10, -2.86), (0.56, -2.25), (0.94, -1.62), (1.12, -1.22), (1.17, -1.06)),
+    notch=(1.0, -0.89),
+    collar=(
+        (1.11, -0.74, 0.58),
+        (1.09, -0.52, 0.36),
+        (1.04, -0.32, 0.06),
+        (0.84, -0.20, -0.36),
+        (0.44, -0.16, -0.64),
+        (0.0, -0.14, -0.72),
+    ),
+    armhole=(
+        (1.75, -0.65),
+        (1.68, -0.82),
+        (1.57, -1.1),
+        (1.50, -1.4),
+        (1.50, -1.65),
+        (1.55, -1.85),
+        (1.62, -1.95),
+    ),
+    arm=(
+        (1.58, -1.25, 0.08),
+        (1.66, -1.9, 0.12),
+        (1.73, -2.7, 0.14),
+        (1.79, -3.5, 0.18),
+        (1.85, -4.4, 0.5),
+        (1.90, -5.2, 0.85),
+    ),
+    girth=((0.47, 0.55), (0.45, 0.51), (0.43, 0.47), (0.41, 0.45), (0.38, 0.41), (0.35, 0.37)),
+    buttons=(-3.25,),
+    over=1,
+    seed=31,
+)
+
+JACKETS: Final[Mapping[str, JacketCut]] = MappingProxyType({"ruby": RUBY, "marcus": MARCUS})
+
+
+@dataclass(frozen=True, slots=True)
+class TopCut:
+    """A top without a collar: `neckline` from the shoulder to the middle, `outer` is out of sight."""
+
+    neckline: Plan
+    outer: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class ShirtCut:
+    """A shirt worn open at the neck.
+
+    `opening` is the over front's edge from under the collar down the placket, `under` the other front's.
+    `fold` is the collar's fold from its front end to the middle of the back, `leaf` the collar's
+    edge from its point to the middle of the back; `buttons` are heights, `outer` as in `TopCut`.
+    """
+
+    opening: Plan
+    under: Plan
+    fold: Keys
+    leaf: Keys
+    buttons: tuple[float, ...]
+    outer: Plan
+
+
+RUBY_TOP: Final = TopCut(
+    neckline=((0.72, -0.30), (0.62, -0.55), (0.50, -0.90), (0.33, -1.18), (0.15, -1.31), (0.0, -1.34)),
+    outer=((1.15, -0.45), (1.25, -0.9), (1.25, -1.6), (1.2, -2.6), (0.8, -3.6), (0.0, -3.7)),
+)
+
+MARCUS_SHIRT: Final = ShirtCut(
+    opening=(
+        (0.62, -0.30),
+        (0.42, -0.52),
+        (0.30, -0.68),
+        (0.16, -1.05),
+        (0.0, -1.40),
+        (-0.14, -1.62),
+        (-0.17, -1.9),
+        (-0.17, -3.7),
+    ),
+    under=(
+        (0.62, -0.30),
+        (0.42, -0.52),
+        (0.30, -0.68),
+        (0.16, -1.05),
+        (0.0, -1.40),
+        (-0.14, -1.62),
+        (-0.17, -1.9),
+        (-0.17, -3.7),
+    ),
+    fold=(
+        (0.26, -0.58, 0.80),
+        (0.48, -0.38, 0.62),
+        (0.64, -0.10, 0.25),
+        (0.56, 0.10, -0.1),
+        (0.32, 0.20, -0.28),
+        (0.0, 0.23, -0.34),
+    ),
+    leaf=(
+        (0.60, -1.14, 0.95),
+        (0.66, -0.90, 0.85),
+        (0.74, -0.58, 0.55),
+        (0.79, -0.32, 0.15),
+        (0.66, -0.16, -0.25),
+        (0.36, -0.10, -0.44),
+        (0.0, -0.08, -0.50),
+    ),
+    buttons=(-1.72, -2.55, -3.4),
+    outer=(
+        (1.15, -0.50),
+        (1.30, -0.7),
+        (1.35, -1.0),
+        (1.35, -1.4),
+        (1.35, -1.9),
+        (1.3, -2.3),
+        (1.3, -2.8),
+        (1.2, -3.7),
+    ),
+)
