@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from ...stream.controls import Controls
 from ...stream.easing import edge, edge_frames
-from .units import unit_vector
+from .lips import Mouth
+from .shapes import OPENING
+from .units import UNITS, unit_vector
 
 F32 = NDArray[np.float32]
 
@@ -16,15 +18,46 @@ EMOTIONS: Final[dict[str, F32]] = {
     name: unit_vector(units)
     for name, units in {
         "neutral": {},
-        "happy": {"mouthSmile": 0.36, "cheekSquint": 0.28, "eyeSquint": 0.14, "browOuterUp": 0.10},
-        "serious": {"browDown": 0.34, "eyeSquint": 0.10, "mouthPress": 0.12, "mouthFrown": 0.08},
-        "surprised": {"browInnerUp": 0.55, "browOuterUp": 0.50, "eyeWide": 0.45, "jawOpen": 0.05},
-        "sad": {"browInnerUp": 0.55, "mouthFrown": 0.34, "eyeLookDown": 0.12, "mouthShrugLower": 0.12},
-        "concerned": {"browInnerUp": 0.42, "browDown": 0.18, "eyeSquint": 0.12, "mouthFrown": 0.16},
+        "happy": {
+            "mouthSmile": 0.52,
+            "mouthDimple": 0.12,
+            "cheekSquint": 0.46,
+            "eyeSquint": 0.20,
+            "browOuterUp": 0.14,
+        },
+        "serious": {"browDown": 0.50, "eyeSquint": 0.18, "mouthPress": 0.22, "mouthFrown": 0.14},
+        "surprised": {"browInnerUp": 0.75, "browOuterUp": 0.70, "eyeWide": 0.60, "jawOpen": 0.07},
+        "sad": {
+            "browInnerUp": 0.80,
+            "mouthFrown": 0.50,
+            "mouthShrugLower": 0.22,
+            "eyeLookDown": 0.20,
+            "eyeSquint": 0.08,
+        },
+        "concerned": {
+            "browInnerUp": 0.62,
+            "browDown": 0.34,
+            "eyeSquint": 0.20,
+            "mouthFrown": 0.24,
+            "mouthPress": 0.10,
+        },
     }.items()
 }
-HEAD_LIMIT_DEG: Final = np.array([12.0, 10.0, 12.0], np.float32)
-"""Yaw, pitch and roll that one picture on the mesh can show cleanly."""
+_BEARING_DEG: Final = {
+    "neutral": (0.0, 0.0, 0.0),
+    "happy": (0.0, -1.0, 0.8),
+    "serious": (0.0, 1.5, 0.0),
+    "surprised": (0.0, -2.5, 0.0),
+    "sad": (0.0, 3.5, 1.2),
+    "concerned": (0.0, 1.2, 2.2),
+}
+"""Yaw, pitch and roll that go with an emotion."""
+HEAD_LIMIT_DEG: Final = np.array([20.0, 12.0, 14.0], np.float32)
+"""Yaw, pitch and roll that the drawing shows cleanly."""
+_YIELDING: Final = np.array([unit.startswith(("mouth", "jaw")) for unit in UNITS], np.bool_)
+_PUCKER = UNITS.index("mouthPucker")
+_CLOSURE_YIELD, _ROUND_YIELD = 0.6, 0.55
+"""How much of its mouth an emotion gives up to a closing sound and to a fully rounded one."""
 FADE_FRAMES = 10
 _HEAD_ACCELERATION = 0.30
 """Degrees a frame², the fastest a control may swing the head."""
@@ -70,12 +103,24 @@ class Fade:
 
 
 def aim(controls: Controls) -> Aim:
+    head = np.array([controls.head_yaw, controls.head_pitch, controls.head_roll], np.float32)
+    bearing = np.array(_BEARING_DEG[controls.emotion], np.float32)
+    level = np.float32(controls.emotion_level)
     return Aim(
-        EMOTIONS[controls.emotion] * np.float32(controls.emotion_level),
-        np.array([controls.head_yaw, controls.head_pitch, controls.head_roll], np.float32),
+        EMOTIONS[controls.emotion] * level,
+        (head + level * bearing).astype(np.float32),
         np.array([controls.gaze_x, controls.gaze_y], np.float32),
         controls.intensity,
     )
+
+
+def mixed(mouth: Mouth, mood: F32) -> F32:
+    """Face units (52,) of a `mouth` in a `mood` (52,): speech wins where both want the lips, and a closure is
+    never opened."""
+    give = _CLOSURE_YIELD * mouth.holds + _ROUND_YIELD * float(mouth.units[_PUCKER])
+    kept = np.where(_YIELDING, np.float32(max(0.0, 1.0 - give)), np.float32(1))
+    kept[OPENING] = 1.0 - mouth.holds
+    return (mouth.units + mood * kept).astype(np.float32)
 
 
 def _between(old: F32, new: F32, share: float) -> F32:

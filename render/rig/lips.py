@@ -1,4 +1,10 @@
-"""From viseme rows to face units: targets, co-articulation, closures that are always reached, loudness."""
+"""From viseme rows to face units: dominance blending of lips, jaw and tongue, and closures that are always
+reached.
+
+Every row pulls at the face with a weight that rises before its sound and fades after it (after Cohen and
+Massaro, 1993); the jaw is slower than the lips, the tongue quicker. Closures do not take part in a vote: each
+one owns at least one frame, however its time falls between frames.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,127 +14,173 @@ from numpy.typing import NDArray
 
 from ...stream.easing import hermite
 from ...stream.visemes import ROWS_PER_TICK, SILENCE, VISEMES
-from .units import UNIT_COUNT, unit_vector
+from .shapes import OPENING, SHAPES, TARGETS, TEMPO
+from .units import UNIT_COUNT
 
 F32 = NDArray[np.float32]
 
-PAST_ROWS, NEXT_ROWS = 12, 7
+PAST_ROWS, NEXT_ROWS = 14, 14
 """Rows before and after the middle of a frame that shape it."""
 SPAN_ROWS = PAST_ROWS + NEXT_ROWS
-_LEAD_ROWS = 1.0
+_LEAD_ROWS = 1
 """The lips run this far ahead of the sound, as a speaker's do."""
 EDGE_TICKS = 3
 """Ticks over which the mouth wakes before speech and settles after it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Target of one viseme: `units` by name, `strength` against its neighbours, and the rows over which it
-    rises before its sound and fades after it."""
-
-    units: dict[str, float]
-    strength: float
-    rise: float
-    fade: float
-
-
-SHAPES: Final[dict[str, Shape]] = {
-    "aa": Shape(
-        {"jawOpen": 0.40, "mouthLowerDown": 0.20, "mouthUpperUp": 0.16, "mouthStretch": 0.05}, 1.0, 4.5, 4.5
-    ),
-    "eh": Shape(
-        {"jawOpen": 0.25, "mouthLowerDown": 0.24, "mouthUpperUp": 0.15, "mouthStretch": 0.16}, 0.9, 4.2, 4.2
-    ),
-    "ih": Shape(
-        {"jawOpen": 0.11, "mouthLowerDown": 0.26, "mouthUpperUp": 0.14, "mouthStretch": 0.30}, 0.9, 4.2, 4.2
-    ),
-    "oh": Shape(
-        {"jawOpen": 0.26, "mouthFunnel": 0.40, "mouthPucker": 0.26, "mouthLowerDown": 0.06}, 1.2, 5.5, 4.5
-    ),
-    "ou": Shape({"jawOpen": 0.09, "mouthPucker": 0.74, "mouthFunnel": 0.22}, 1.3, 6.0, 4.5),
-    "pp": Shape({"mouthPress": 0.34, "mouthRollLower": 0.24, "mouthRollUpper": 0.18}, 2.4, 3.0, 2.4),
-    "ss": Shape(
-        {"jawOpen": 0.02, "mouthLowerDown": 0.32, "mouthUpperUp": 0.14, "mouthStretch": 0.24}, 1.1, 3.2, 3.0
-    ),
-    "th": Shape(
-        {"jawOpen": 0.13, "mouthLowerDown": 0.22, "mouthUpperUp": 0.08, "tongueOut": 0.35}, 1.1, 3.2, 3.0
-    ),
-    "dd": Shape(
-        {"jawOpen": 0.10, "mouthLowerDown": 0.20, "mouthUpperUp": 0.07, "mouthStretch": 0.06}, 0.7, 3.0, 3.0
-    ),
-    "ff": Shape(
-        {"jawOpen": 0.03, "mouthRollLower": 0.50, "mouthUpperUp": 0.16, "mouthShrugLower": 0.12},
-        2.2,
-        3.0,
-        2.4,
-    ),
-    "kk": Shape({"jawOpen": 0.16, "mouthLowerDown": 0.14, "mouthUpperUp": 0.06}, 0.5, 3.0, 3.0),
-    "nn": Shape(
-        {"jawOpen": 0.11, "mouthLowerDown": 0.16, "mouthUpperUp": 0.06, "mouthStretch": 0.08}, 0.6, 3.0, 3.0
-    ),
-    "rr": Shape(
-        {"jawOpen": 0.11, "mouthPucker": 0.34, "mouthFunnel": 0.22, "mouthLowerDown": 0.06}, 0.9, 4.8, 4.0
-    ),
-    "ch": Shape(
-        {"jawOpen": 0.05, "mouthFunnel": 0.46, "mouthPucker": 0.20, "mouthLowerDown": 0.14}, 1.2, 4.0, 3.2
-    ),
-    "sil": Shape({}, 0.7, 4.5, 5.0),
-}
-TARGETS: Final[F32] = np.stack([unit_vector(SHAPES[name].units) for name in VISEMES])
-"""(15, 52) float32."""
-
-_CLOSURES = tuple(VISEMES.index(name) for name in ("pp", "ff"))
-_CLOSED_FROM, _CLOSED_AT = 0.30, 0.70
-"""Weight of a closing sound at which the lips start, and have finished, to obey it alone."""
-_CLOSURE_ROWS = slice(PAST_ROWS - 1, PAST_ROWS + 3)
-"""The frame's own four rows, with the lips' lead."""
-_REACH = 1.12
+_PP, _FF = VISEMES.index("pp"), VISEMES.index("ff")
+_UNSURE, _SURE = 0.22, 0.48
+"""Evidence for a closing sound from which the lips start to obey it, and obey it alone."""
+_OWN = (PAST_ROWS - ROWS_PER_TICK // 2 + _LEAD_ROWS, PAST_ROWS + ROWS_PER_TICK // 2 + _LEAD_ROWS)
+"""The frame's own rows, with the lips' lead: every row belongs to exactly one frame."""
+_NEAR = slice(PAST_ROWS - 8, PAST_ROWS + 10)
+"""Rows in which a closure can touch the frame."""
+_HOLD_ROWS = 2.0
+"""Rows of a frame that a closure must fill to close it, when its middle lies in another frame."""
+_REACH = 1.10
 """Blending weakens every target; this gives the strength back."""
+_FIRMNESS = 0.5
+"""Share of a change of scale that rounding and spreading follow; opening follows it all."""
+
 _RANGE_DB = 18.0
 """Below the voice's usual peak, over which the mouth shrinks to its softest."""
 _SOFTEST, _LOUDEST = 0.4, 1.1
+_LOUD_ROWS = slice(PAST_ROWS - 5, PAST_ROWS + 7)
+_LOUD_TAPER: Final = np.hanning(14)[1:-1].astype(np.float32)
+
+_USUAL_PACE = 14.0
+"""Changes of shape a second in calm speech."""
+_HURRY = 0.5
+_PACE_RANGE = (0.78, 1.06)
+_LEAST_SPOKEN_ROWS = 30
 
 
 def _dominance() -> F32:
-    """Weight (SPAN_ROWS, 15) of each row's viseme on the frame."""
+    """Weight (3, SPAN_ROWS, 15) of each row's viseme on the frame, one table a tempo of `TEMPO`."""
     offset = np.arange(SPAN_ROWS) - PAST_ROWS + 0.5 - _LEAD_ROWS
-    columns: list[NDArray[np.float64]] = []
-    for name in VISEMES:
-        shape = SHAPES[name]
-        width = np.where(offset > 0, shape.rise, shape.fade)
-        columns.append(shape.strength * np.exp(-np.square(offset / width)))
-    return np.stack(columns, 1).astype(np.float32)
+    table = np.zeros((len(TEMPO), SPAN_ROWS, len(VISEMES)), np.float32)
+    for group, (slowness, lag) in enumerate(TEMPO):
+        late = offset + lag
+        for viseme, name in enumerate(VISEMES):
+            shape = SHAPES[name]
+            width = np.where(late > 0, shape.rise, shape.fade) * slowness
+            table[group, :, viseme] = shape.strength * np.exp(-np.square(late / width))
+    return table
 
 
 _DOMINANCE: Final = _dominance()
+_PARTS: Final = TARGETS.reshape(-1, UNIT_COUNT)
+_WHOLE: Final = TARGETS.sum(0)
 
 
-def mouth(rows: F32, loudness: float, awake: float) -> F32:
-    """Face units (52,) of one frame.
+@dataclass(frozen=True, slots=True)
+class Mouth:
+    """`units` (52,) face units, and how firmly a closing sound `holds` them, 0..1."""
 
-    `rows` (SPAN_ROWS, 15) are viseme weights around the frame's middle, `loudness` scales the vowels (see
-    `loudness`), `awake` 0..1 brings the mouth from rest into speech.
+    units: F32
+    holds: float
+
+
+def mouth(rows: F32, scale: float, awake: float) -> Mouth:
+    """The mouth of one frame.
+
+    `rows` (SPAN_ROWS, 15) are viseme weights around the frame's middle, rows not yet known all zero; `scale`
+    is how far the mouth opens (see `loudness` and `hurry`), `awake` 0..1 brings it from rest into speech.
     """
     if awake <= 0:
-        return np.zeros(UNIT_COUNT, np.float32)
-    pull = (rows * _DOMINANCE).sum(0)
-    units = (pull / max(float(pull.sum()), 1e-6)) @ TARGETS * np.float32(_REACH * loudness)
-    near = rows[_CLOSURE_ROWS]
-    paired = 0.5 * (near[1:] + near[:-1])
-    for viseme in _CLOSURES:
-        share = (float(paired[:, viseme].max()) - _CLOSED_FROM) / (_CLOSED_AT - _CLOSED_FROM)
-        if share > 0:
-            grip = np.float32(hermite(share))
-            units = units + grip * (TARGETS[viseme] - units)
-    return (units * np.float32(awake)).astype(np.float32)
+        return Mouth(np.zeros(UNIT_COUNT, np.float32), 0.0)
+    pull = (rows * _DOMINANCE).sum(1)
+    share = pull / np.maximum(pull.sum(1, keepdims=True), np.float32(1e-6))
+    units = share.reshape(-1) @ _PARTS
+    firm = 1.0 + (scale - 1.0) * _FIRMNESS
+    units = units * np.where(OPENING, np.float32(_REACH * scale), np.float32(_REACH * max(firm, 0.0)))
+    hold, bite = grip(rows)
+    if hold > 0:
+        closed = _WHOLE[_PP] * np.float32(1 - bite) + _WHOLE[_FF] * np.float32(bite)
+        units = units + np.float32(hold) * (closed - units)
+    return Mouth(np.clip(units * np.float32(awake), 0, 1).astype(np.float32), hold * awake)
+
+
+def grip(rows: F32) -> tuple[float, float]:
+    """How far the frame obeys a closing sound, 0..1, and which share of it is a bite on the lower lip.
+
+    A pause that may be a closure counts as one as far as something else speaks for it.
+    """
+    near = rows[_NEAR]
+    lips, bite = near[:, _PP], near[:, _FF]
+    closing = lips + bite
+    seen = _smooth(np.minimum(closing + np.minimum(near[:, SILENCE], closing), 1)).tolist()
+    first, end = _OWN[0] - _NEAR.start, _OWN[1] - _NEAR.start
+    best, at = 0.0, first
+    for start, stop, peak in _runs(seen):
+        inside = min(stop, end) - max(start, first)
+        middle = (start + stop) / 2
+        owned = 1.0 if first <= middle < end else hermite(inside / _HOLD_ROWS)
+        held = owned * hermite((peak - _UNSURE) / (_SURE - _UNSURE)) if inside > 0 else 0.0
+        if held > best:
+            best, at = held, max(start, first)
+    if best <= 0:
+        return 0.0, 0.0
+    around = slice(max(at - 1, 0), end + 1)
+    total = float(closing[around].sum())
+    return best, float(bite[around].sum()) / max(total, 1e-6)
+
+
+def _smooth(evidence: F32) -> F32:
+    smooth = evidence * np.float32(0.5)
+    smooth[1:-1] += np.float32(0.25) * (evidence[:-2] + evidence[2:])
+    smooth[[0, -1]] *= 2
+    return smooth
+
+
+def _runs(seen: list[float]) -> list[tuple[int, int, float]]:
+    """(start, end, peak) of each stretch of evidence, cut where it falls under half its peak or half of
+    `_SURE`."""
+    runs: list[tuple[int, int, float]] = []
+    floor = 0.5 * _SURE
+    at = 0
+    while at < len(seen):
+        if seen[at] < _UNSURE:
+            at += 1
+            continue
+        start, peak = at, 0.0
+        while at < len(seen) and seen[at] >= _UNSURE:
+            peak = max(peak, seen[at])
+            at += 1
+        least = min(floor, 0.5 * peak) if peak < _SURE else 0.5 * peak
+        solid = [place for place in range(start, at) if seen[place] >= least]
+        runs.append((solid[0], solid[-1] + 1, peak))
+    return runs
+
+
+def row_rms(heard: F32) -> F32:
+    """RMS (4,) of the rows in a tick's sound (640,)."""
+    rows = heard.reshape(ROWS_PER_TICK, -1)
+    return np.sqrt(np.einsum("rs,rs->r", rows, rows) / rows.shape[1])
 
 
 def loudness(loud: F32, reference: float) -> float:
     """Mouth scale from the RMS `loud` (SPAN_ROWS,) of the rows against the voice's usual peak `reference`."""
-    near = loud[PAST_ROWS - 3 : PAST_ROWS + 5]
-    level = float(np.sqrt(np.mean(np.square(near))))
+    level = float(np.sqrt(np.square(loud[_LOUD_ROWS]) @ _LOUD_TAPER / _LOUD_TAPER.sum()))
     below_db = 20 * np.log10(max(level, 1e-6) / max(reference, 1e-6))
     return float(np.clip(1.0 + (1.0 - _SOFTEST) * (below_db + 3.0) / _RANGE_DB, _SOFTEST, _LOUDEST))
+
+
+def pace(rows: F32) -> float:
+    """Changes of mouth shape a second in `rows` (N, 15) of recent speech, pauses left out; the usual pace
+    where too little is spoken to tell."""
+    spoken = 1.0 - rows[:, SILENCE] - (rows.sum(1) < 0.5)
+    count = float(spoken.sum())
+    if count < _LEAST_SPOKEN_ROWS:
+        return _USUAL_PACE
+    broad = rows[:-2] + rows[1:-1] + rows[2:]
+    change = 0.5 / 3 * np.abs(np.diff(broad, axis=0)).sum(1) @ spoken[1:-2]
+    return float(change) / count * 100
+
+
+def hurry(pace: float) -> float:
+    """Mouth scale at a `pace` of speech: who hurries opens less."""
+    low, high = _PACE_RANGE
+    return float(np.clip((_USUAL_PACE / max(pace, 1e-6)) ** _HURRY, low, high))
 
 
 def awake(active: NDArray[np.bool_]) -> float:

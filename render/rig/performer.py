@@ -6,56 +6,33 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...stream.blink import BlinkRate
 from ...stream.controls import Controls
 from ...stream.easing import edge
-from ...stream.life import BlinkRate, LifeProcess
+from ...stream.life import Life, LifeProcess
 from ...stream.media import TickAudio
-from ...stream.visemes import ROWS_PER_TICK, SILENCE
-from . import lips
-from .expression import Fade, limited, settled
-from .motion import Motion, still
+from . import hair
+from .expression import Aim, Fade, limited, mixed, settled
+from .lips import Mouth
+from .motion import Motion
+from .speech import AHEAD_TICKS, Speech
 from .units import BLINK_LEFT, BLINK_RIGHT, unit_vector
-from .viseme import LATE_ROWS, HearingState, VisemeStage
+from .viseme import VisemeStage
 
 F32 = NDArray[np.float32]
 
-DELAY_TICKS: Final = 3
+DELAY_TICKS: Final = AHEAD_TICKS
 EASE_FRAMES: Final = 5
 """Frames from the last one sent to a mouth at rest, after an interrupt."""
 _KEPT_FRAMES = 32
-_KEPT_TICKS = 32
-_KEPT_ROWS = _KEPT_TICKS * ROWS_PER_TICK
-_REFERENCE_RMS = 0.10
-_REFERENCE_RISE, _REFERENCE_FALL = 0.25, 0.004
-_EYES_HOLD = 0.055
-"""Gaze that makes up for one degree of head turn, so that the eyes stay with the viewer."""
+GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
+"""How far the eyes turn at a gaze of 1, across and up or down."""
 _BROW = unit_vector({"browInnerUp": 0.55, "browOuterUp": 0.45})
-_LOOK_DOWN = unit_vector({"eyeLookDown": 0.5})
-_LOOK_UP = unit_vector({"eyeLookUp": 0.5})
+_LOOK_DOWN = unit_vector({"eyeLookDown": 0.7})
+_LOOK_UP = unit_vector({"eyeLookUp": 0.6})
+_SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10})
+"""What a blink does around the lids."""
 _LIDS = [BLINK_LEFT, BLINK_RIGHT]
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechState:
-    """Rings by absolute index, written in place.
-
-    `rows` (128, 15) viseme weights, `known` (128,) rows given beforehand, `loud` (128,) RMS, `active` (32,)
-    ticks with sound, `reference` (1,) the voice's usual peak RMS.
-    """
-
-    rows: F32
-    known: NDArray[np.bool_]
-    loud: F32
-    active: NDArray[np.bool_]
-    reference: F32
-
-    def reset(self) -> None:
-        """As after endless silence; the voice's usual level stays."""
-        self.rows[...] = 0
-        self.rows[:, SILENCE] = 1
-        self.known[...] = False
-        self.loud[...] = 0
-        self.active[...] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +48,7 @@ class Performer:
     controls."""
 
     def __init__(self, stage: VisemeStage, *, seed: int, index: int) -> None:
-        self._stage = stage
-        self._hearing: HearingState = stage.init()
-        self._speech = SpeechState(
-            lips.silent_rows(_KEPT_ROWS),
-            np.zeros(_KEPT_ROWS, np.bool_),
-            np.zeros(_KEPT_ROWS, np.float32),
-            np.zeros(_KEPT_TICKS, np.bool_),
-            np.full(1, _REFERENCE_RMS, np.float32),
-        )
+        self._speech = Speech(stage)
         self._life = LifeProcess(seed)
         self._fade: Fade = settled(Controls())
         self._blinks = BlinkRate(0, 0.0, Controls().blink_per_minute)
@@ -94,8 +63,7 @@ class Performer:
     def hear(self, audio: TickAudio) -> Motion:
         """Take the next tick and return the motion of frame `audio.index - DELAY_TICKS`."""
         tick = audio.index
-        self._note_known(audio)
-        self._note_heard(audio)
+        self._speech.hear(audio)
         self._next_tick = tick + 1
         frame = tick - DELAY_TICKS
         if self._joint is not None and frame <= self._joint.after:
@@ -115,66 +83,42 @@ class Performer:
         """Forget all sound, and go on from the motion of frame `sent` into rest."""
         left = self._past.get(sent)
         self._speech.reset()
-        self._stage.reset(self._hearing)
         self._joint = None
         if left is not None:
-            self._joint = Joint(sent, left.plus(self._at(sent), -1.0))
+            self._joint = Joint(sent, left.plus(self._free(sent), -1.0))
         self._past = {frame: motion for frame, motion in self._past.items() if frame <= sent}
         self._next_tick = sent + 1
 
-    def _note_known(self, audio: TickAudio) -> None:
-        speech = self._speech
-        place = np.arange(audio.index * ROWS_PER_TICK, (audio.index + 1) * ROWS_PER_TICK) % _KEPT_ROWS
-        speech.known[place] = audio.known
-        speech.rows[place] = np.where(audio.known[:, None], audio.rows, lips.silent_rows(ROWS_PER_TICK))
-        named = bool((audio.known & (audio.rows[:, SILENCE] < 0.5)).any())
-        speech.active[audio.index % _KEPT_TICKS] = named or self._stage.audible(audio.heard)
-
-    def _note_heard(self, audio: TickAudio) -> None:
-        speech = self._speech
-        first = (audio.index + 1) * ROWS_PER_TICK - LATE_ROWS - ROWS_PER_TICK
-        place = np.arange(first, first + ROWS_PER_TICK) % _KEPT_ROWS
-        known = speech.known[place]
-        heard = self._stage.step(self._hearing, audio.heard, wanted=not bool(known.all()))
-        speech.rows[place] = np.where(known[:, None], speech.rows[place], heard.visemes)
-        speech.loud[place] = heard.loud
-        peak = float(heard.loud.max())
-        if self._stage.is_loud(peak):
-            pace = _REFERENCE_RISE if peak > speech.reference[0] else _REFERENCE_FALL
-            speech.reference[0] += np.float32(pace) * (np.float32(peak) - speech.reference[0])
-
     def _at(self, frame: int) -> Motion:
         """The motion of `frame` from what has been heard so far."""
-        speech = self._speech
-        ticks = np.arange(frame - lips.EDGE_TICKS, frame + lips.EDGE_TICKS + 1) % _KEPT_TICKS
-        place = np.arange(lips.first_row(frame), lips.first_row(frame) + lips.SPAN_ROWS) % _KEPT_ROWS
+        motion = self._free(frame)
+        if self._joint is not None:
+            left = 1.0 - edge(frame, start=self._joint.after, frames=EASE_FRAMES)
+            motion = motion.plus(self._joint.offset, left) if left > 0 else motion
+        heads = [_swung(motion)]
+        while len(heads) <= hair.MEMORY_FRAMES and (past := self._past.get(frame - len(heads))) is not None:
+            heads.append(_swung(past))
+        return replace(motion, hair=hair.trail(heads))
+
+    def _free(self, frame: int) -> Motion:
+        """The motion of `frame`, but for hair, as if nothing had been cut."""
         want = self._fade.at(frame)
-        scale = lips.loudness(speech.loud[place], float(speech.reference[0])) * want.intensity
-        mouth = lips.mouth(speech.rows[place], scale, lips.awake(speech.active[ticks]))
-        motion = self._posed(frame, mouth, want.units, want.head, want.gaze)
-        if self._joint is None:
-            return motion
-        left = 1.0 - edge(frame, start=self._joint.after, frames=EASE_FRAMES)
-        return motion.plus(self._joint.offset, left) if left > 0 else motion
-
-    def _posed(self, frame: int, mouth: F32, mood: F32, turn: F32, look: F32) -> Motion:
-        life = self._life.at(frame, speaking=self._speaking(frame), rate=self._blinks)
-        head = limited(life.head.astype(np.float32) + turn)
-        held = np.array([-head[0], head[1]], np.float32) * np.float32(_EYES_HOLD)
-        gaze = np.clip(life.gaze.astype(np.float32) + look + held, -1, 1).astype(np.float32)
-        units = mouth + mood + _BROW * np.float32(life.brow)
-        lid = _LOOK_UP if gaze[1] > 0 else _LOOK_DOWN
-        units = units + lid * np.abs(gaze[1])
-        units[_LIDS] = np.maximum(units[_LIDS], np.float32(life.blink))
-        return replace(still(), units=np.clip(units, 0, 1, out=units), head=head, gaze=gaze)
-
-    def _speaking(self, frame: int) -> float:
-        """Share of recent and coming ticks with sound, 0..1, smooth over about half a second."""
-        ticks = np.arange(frame - _SPEAKING_PAST, frame + DELAY_TICKS + 1) % _KEPT_TICKS
-        return float(_SPEAKING @ self._speech.active[ticks])
+        mouth = self._speech.mouth(frame, want.intensity)
+        life = self._life.at(frame, talk=self._speech.talk(frame), rate=self._blinks)
+        return _posed(mouth, life, want)
 
 
-_SPEAKING_PAST = 20
-_SPEAKING: Final = (
-    np.hanning(_SPEAKING_PAST + DELAY_TICKS + 3)[1:-1] / np.hanning(_SPEAKING_PAST + DELAY_TICKS + 3).sum()
-)
+def _swung(motion: Motion) -> tuple[float, float]:
+    """What swings the hair: yaw and roll."""
+    return float(motion.head[0]), float(motion.head[2])
+
+
+def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
+    head = limited(life.head.astype(np.float32) + want.head)
+    held = np.array([-head[0], head[1]], np.float32)
+    gaze = np.clip((life.eyes.astype(np.float32) + held) / GAZE_RANGE_DEG + want.gaze, -1, 1)
+    units = mixed(mouth, want.units) + _BROW * np.float32(life.brow) + _SHUT * np.float32(life.blink)
+    units += (_LOOK_UP if gaze[1] > 0 else _LOOK_DOWN) * np.abs(gaze[1])
+    units[_LIDS] = np.maximum(units[_LIDS], np.float32(life.blink))
+    np.clip(units, 0, 1, out=units)
+    return Motion(units, head, gaze.astype(np.float32), life.body.astype(np.float32), np.zeros(2, np.float32))

@@ -2,7 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from visavis.render.rig.expression import EMOTIONS, FADE_FRAMES, HEAD_LIMIT_DEG, aim, limited, settled
+from visavis.render.rig.expression import EMOTIONS, FADE_FRAMES, HEAD_LIMIT_DEG, aim, limited, mixed, settled
+from visavis.render.rig.lips import Mouth
+from visavis.render.rig.shapes import OPENING
+from visavis.render.rig.units import UNITS, unit_vector
 from visavis.stream import controls
 from visavis.stream.controls import Controls
 
@@ -55,3 +58,25 @@ def test_the_head_stays_within_what_one_picture_can_show(head: list[float]) -> N
 def test_small_angles_pass_almost_unchanged() -> None:
     head = np.array([5.0, -4.0, 4.0], np.float32)
     assert np.abs(limited(head) - head).max() < 0.06
+
+
+def test_an_emotion_gives_way_to_speech_where_both_want_the_lips() -> None:
+    smile, brow = UNITS.index("mouthSmileLeft"), UNITS.index("browOuterUpLeft")
+    free, held = (mixed(Mouth(np.zeros(52, np.float32), holds), EMOTIONS["happy"]) for holds in (0.0, 1.0))
+    round_ = mixed(Mouth(unit_vector({"mouthPucker": 1.0}), 0.0), EMOTIONS["happy"])
+    assert np.array_equal(free, EMOTIONS["happy"])
+    assert held[smile] < 0.5 * free[smile]
+    assert round_[smile] < 0.6 * free[smile]
+    assert held[brow] == round_[brow] == free[brow]
+
+
+@given(st.sampled_from(sorted(EMOTIONS)), st.floats(0, 1))
+def test_no_emotion_opens_lips_that_are_held(name: str, level: float) -> None:
+    held = mixed(Mouth(np.zeros(52, np.float32), 1.0), np.float32(level) * EMOTIONS[name])
+    assert not held[OPENING].any()
+
+
+def test_an_emotion_bears_the_head_as_far_as_its_level() -> None:
+    sad, half = (aim(Controls(emotion="sad", emotion_level=level, head_yaw=5.0)) for level in (1.0, 0.5))
+    assert sad.head[0] == half.head[0] == 5
+    assert sad.head[1] == 2 * half.head[1] > 2

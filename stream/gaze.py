@@ -1,0 +1,171 @@
+"""Where the eyes look: fixations, jumps between them, and the head that follows the large ones.
+
+Most of the time the eyes rest on the viewer; who thinks or speaks looks away for a moment. Angles are degrees
+from the viewer, to the viewer's right and up.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from math import hypot
+
+from .chance import BLOCK, Chance
+from .easing import hermite
+
+_MEAN_FRAMES = 50.0
+"""Mean time that the eyes rest on one point."""
+LONGEST_FRAMES = 110.0
+_SHORTEST_FRAMES = 14.0
+_TEMPER = 2.0
+_AWAY_IDLE, _AWAY_TALK = 0.13, 0.26
+"""Shares of fixations that leave the viewer, silent and speaking."""
+_AWAY_BRIEF = 0.55
+"""How long a look away lasts, of other fixations."""
+_NEAR_DEG = (1.6, 1.1)
+"""Spread of points on the viewer: eyes, mouth."""
+_FAR_DEG = ((8.0, 20.0), (-7.0, 9.0))
+"""Range of looks away, across and up."""
+_TREMBLE_FRAMES = 17.0
+_TREMBLE_DEG = 0.35
+_LEAP_DEG = 7.0
+"""From here on a jump is large: lids and head take part."""
+_HEAD_SHARE = 0.36
+_HEAD_LATE = 1.0
+_HEAD_FRAMES = 8.0, 0.35
+"""Frames that the head takes to follow, and how many more for each degree it turns."""
+_FRAME_MS = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """`eyes` (across, up) where the eyes point, `head` what the head does to help them; degrees."""
+
+    eyes: tuple[float, float]
+    head: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixation:
+    """From frame `moment` the eyes rest at `near`, or at `away` when `urge` is under the share of looks
+    away."""
+
+    moment: float
+    urge: float
+    near: tuple[float, float]
+    away: tuple[float, float]
+
+    def point(self, speaking: float) -> tuple[float, float]:
+        leaves = self.urge < _AWAY_IDLE + (_AWAY_TALK - _AWAY_IDLE) * speaking
+        return self.away if leaves else self.near
+
+
+class Gaze:
+    """The eyes of one session."""
+
+    def __init__(self, chance: Chance) -> None:
+        self._chance = chance
+        self._fixations = lru_cache(maxsize=8)(self._draw)
+        self._trembles = lru_cache(maxsize=8)(self._draw_trembles)
+
+    def at(self, index: int, speaking: Callable[[float], float]) -> Look:
+        """The look at frame `index`. `speaking(frame)` tells 0..1 of that frame or one up to
+        2 * LONGEST_FRAMES before it."""
+        now, before = self._current(index)
+        here = now.point(speaking(now.moment))
+        there = before.point(speaking(before.moment))
+        since = index - now.moment
+        turn = hypot(here[0] - there[0], here[1] - there[1])
+        share = hermite(since / jump_frames(turn))
+        tremble = self._tremble(index)
+        eyes = _between(there, here, share)
+        aim, start = _head_for(here), _head_for(there)
+        frames = _HEAD_FRAMES[0] + _HEAD_FRAMES[1] * hypot(aim[0] - start[0], aim[1] - start[1])
+        head = _between(start, aim, hermite((since - _HEAD_LATE) / frames))
+        return Look((eyes[0] + tremble[0], eyes[1] + tremble[1]), head)
+
+    def jumps(self, first: float, last: float) -> list[float]:
+        """Frames between `first` and `last` at which the eyes may leap to or from a look away."""
+        found: list[float] = []
+        span = BLOCK * _MEAN_FRAMES
+        for block in range(int(first // span), int(last // span) + 1):
+            fixations = (*self._fixations(block - 1)[-1:], *self._fixations(block))
+            for before, now in pairwise(fixations):
+                leaves = min(before.urge, now.urge) < _AWAY_IDLE
+                if leaves and first <= now.moment <= last:
+                    found.append(now.moment)
+        return found
+
+    def _current(self, index: int) -> tuple[_Fixation, _Fixation]:
+        """The fixation that holds at `index`, and the one before it."""
+        block = int(index // (BLOCK * _MEAN_FRAMES))
+        fixations = self._fixations(block - 1) + self._fixations(block)
+        place = len(fixations) - 1
+        while fixations[place].moment > index:
+            place -= 1
+        return fixations[place], fixations[place - 1]
+
+    def _tremble(self, index: int) -> tuple[float, float]:
+        step = index / _TREMBLE_FRAMES
+        block = int(step // BLOCK)
+        across, up, moments = self._trembles(block)
+        place = BLOCK - 1
+        while place > 0 and moments[place] > step:
+            place -= 1
+        return across[place], up[place]
+
+    def _draw(self, block: int) -> tuple[_Fixation, ...]:
+        random = self._chance.generator("gaze", block)
+        urges = random.random(BLOCK).tolist()
+        for place in range(1, BLOCK):
+            if urges[place - 1] < _AWAY_TALK and urges[place] > 0.05:
+                urges[place] = max(urges[place], _AWAY_TALK)
+        gaps = self._chance.gaps(random, shape=_TEMPER, shortest=0.2)
+        gaps = [
+            gap * (_AWAY_BRIEF if urge < _AWAY_TALK else 1.0) for gap, urge in zip(gaps, urges, strict=True)
+        ]
+        frames = _fitted(gaps)
+        near = [random.normal(0, spread, BLOCK).clip(-2.2 * spread, 2.2 * spread) for spread in _NEAR_DEG]
+        side = random.choice((-1.0, 1.0), BLOCK)
+        far = (side * random.uniform(*_FAR_DEG[0], BLOCK), random.uniform(*_FAR_DEG[1], BLOCK))
+        points = zip(near[0].tolist(), near[1].tolist(), far[0].tolist(), far[1].tolist(), strict=True)
+        moment = block * BLOCK * _MEAN_FRAMES
+        fixations: list[_Fixation] = []
+        for gap, urge, (x, y, far_x, far_y) in zip(frames, urges, points, strict=True):
+            fixations.append(_Fixation(moment, urge, (x, y), (far_x, far_y)))
+            moment += gap
+        return tuple(fixations)
+
+    def _draw_trembles(self, block: int) -> tuple[list[float], list[float], list[float]]:
+        random = self._chance.generator("tremble", block)
+        gaps = self._chance.gaps(random, shape=2.0, shortest=0.3)
+        across, up = (random.normal(0, _TREMBLE_DEG, BLOCK).clip(-0.8, 0.8).tolist() for _ in range(2))
+        moments = [block * BLOCK + sum(gaps[:place]) for place in range(BLOCK)]
+        return across, up, moments
+
+
+def jump_frames(degrees: float) -> float:
+    """Frames that a jump of the eyes over `degrees` takes: the main sequence of human saccades."""
+    return (21.0 + 2.2 * degrees) / _FRAME_MS
+
+
+def _head_for(point: tuple[float, float]) -> tuple[float, float]:
+    """The head's part of a look at `point`: nothing for near ones."""
+    far = hypot(*point)
+    share = _HEAD_SHARE * hermite((far - 0.5 * _LEAP_DEG) / _LEAP_DEG)
+    return point[0] * share, point[1] * share
+
+
+def _between(old: tuple[float, float], new: tuple[float, float], share: float) -> tuple[float, float]:
+    return old[0] + (new[0] - old[0]) * share, old[1] + (new[1] - old[1]) * share
+
+
+def _fitted(gaps: list[float]) -> list[float]:
+    """`gaps` as frames within their limits that together last BLOCK mean times."""
+    total = BLOCK * _MEAN_FRAMES
+    frames = [gap * _MEAN_FRAMES for gap in gaps]
+    for _ in range(4):
+        scale = total / sum(frames)
+        frames = [min(max(each * scale, _SHORTEST_FRAMES), LONGEST_FRAMES) for each in frames]
+    frames[-1] += total - sum(frames)
+    return frames

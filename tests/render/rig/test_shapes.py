@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.rig import face
+from visavis.render.rig.motion import Motion
+from visavis.render.rig.shapes import OPENING, SHAPES, TARGETS, TEMPO
+from visavis.render.rig.units import UNITS
+from visavis.stream.visemes import VISEMES
+
+PRESENTERS = ("ruby", "marcus")
+
+
+def gap(viseme: str, presenter: str) -> float:
+    units = TARGETS[:, VISEMES.index(viseme)].sum(0).astype(np.float32)
+    three: NDArray[np.float32] = np.zeros(3, np.float32)
+    two: NDArray[np.float32] = np.zeros(2, np.float32)
+    return face(presenter).lip_gap(Motion(units, three, two, two, two), face(presenter).canvas())
+
+
+def test_every_viseme_has_its_shape_and_every_weight_its_organ() -> None:
+    assert tuple(SHAPES) == VISEMES
+    assert TARGETS.shape == (len(TEMPO), 15, 52)
+    assert TARGETS.min() >= 0
+    assert TARGETS.max() <= 1
+    assert ((TARGETS > 0).sum(0) <= 1).all()
+
+
+@pytest.mark.parametrize("presenter", PRESENTERS)
+def test_vowels_open_in_their_order_and_closures_close(presenter: str) -> None:
+    order = [gap(name, presenter) for name in ("pp", "ff", "ih", "eh", "aa")]
+    assert order == sorted(order)
+    assert order[0] == 0
+    assert order[1] < 0.1 * order[-1]
+    assert 0.1 < order[-1] < 0.2
+    assert gap("sil", presenter) <= 0.1 * order[-1]
+
+
+def test_rounded_vowels_anticipate_longer_than_all_others() -> None:
+    rise = {name: shape.rise for name, shape in SHAPES.items()}
+    rounded = {"oh", "ou"}
+    assert min(rise[name] for name in rounded) > max(rise[name] for name in rise if name not in rounded)
+    assert min(rise, key=rise.__getitem__) == "pp"
+
+
+def test_the_tongue_shows_in_th_alone() -> None:
+    tongue = TARGETS[2, :, UNITS.index("tongueOut")]
+    assert [VISEMES[at] for at in np.flatnonzero(tongue)] == ["th"]
+
+
+def test_what_opens_the_lips_is_the_jaw_and_the_lips_themselves() -> None:
+    assert {UNITS[at].removesuffix("Left").removesuffix("Right") for at in np.flatnonzero(OPENING)} == {
+        "jawOpen",
+        "mouthLowerDown",
+        "mouthUpperUp",
+    }
