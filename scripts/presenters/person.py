@@ -206,9 +206,8 @@ def _landmarks(base: Base, rest: F64, lips: F64) -> Landmarks:
     def members(group: str) -> F64:
         return rest[np.unique(base.faces[base.group == group])]
 
-    left, right = members("helper-l-eye"), members("helper-r-eye")
-    centers = left.mean(0), right.mean(0)
-    between = (centers[0] + centers[1]) / 2
+    (left, radius), (right, _) = (_sphere(members(f"helper-{side}-eye")) for side in "lr")
+    between = (left + right) / 2
     mouth_points = rest[lips > 0.5]
     low, high = mouth_points[:, 1].min(), mouth_points[:, 1].max()
     mouth = np.array([0, (low + high) / 2, mouth_points[:, 2].max()])
@@ -219,8 +218,8 @@ def _landmarks(base: Base, rest: F64, lips: F64) -> Landmarks:
     below = below[below[:, 2] > between[2] - 0.35]
     chin = np.array([0, below[:, 1].min(), below[below[:, 1].argmin(), 2]])
     return Landmarks(
-        eyes=centers,
-        eye_radius=float(np.linalg.norm(left - centers[0], axis=1).mean()),
+        eyes=(left, right),
+        eye_radius=radius,
         between=between,
         mouth=mouth,
         mouth_half=float(mouth_points[:, 0].max()),
@@ -230,3 +229,10 @@ def _landmarks(base: Base, rest: F64, lips: F64) -> Landmarks:
         pivot=np.array([0, chin[1] - 0.25, between[2] - 0.95]),
         top=float(body[:, 1].max()),
     )
+
+
+def _sphere(points: F64) -> tuple[F64, float]:
+    """Centre (3,) and radius of the sphere that fits `points` (N, 3) best."""
+    rows = np.concatenate([2 * points, np.ones((len(points), 1))], 1)
+    *center, rest = np.linalg.lstsq(rows, (points**2).sum(1), rcond=None)[0]
+    return np.array(center), float(np.sqrt(rest + np.square(center).sum()))

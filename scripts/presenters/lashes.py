@@ -1,0 +1,160 @@
+"""Eyelashes: cards that stand on the lids' edges and turn with them, and the hairs painted on them."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from .base import F64
+from .person import Person
+from .piece import Part, Piece, grid, make_piece, merged
+
+COLUMNS, ROWS = 15, 4
+SIDE = (256, 64)
+"""Texels of one card; the texture holds the upper lid's card above the lower one's."""
+FINE = 8
+"""Hairs are painted this many times larger and averaged."""
+NEAREST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Fringe:
+    """One lid's lashes: `strip` of the base mesh that roots follow, `hairs` on a card, `length` in dm, how far
+    tips point `up` and `out`, `row` of the texture."""
+
+    strip: str
+    hairs: int
+    length: float
+    up: float
+    curl: float
+    row: int
+    strength: float
+
+
+FRINGES: Final = {
+    "female": (Fringe("2", 92, 0.076, 0.16, 0.46, 0, 0.90), Fringe("1", 44, 0.032, -0.42, -0.25, 1, 0.42)),
+    "male": (Fringe("2", 66, 0.052, 0.12, 0.32, 0, 0.66), Fringe("1", 34, 0.024, -0.38, -0.20, 1, 0.28)),
+}
+TINTS: Final = {"female": (30, 21, 18), "male": (46, 40, 36)}
+
+
+def lashes(person: Person, skin: NDArray[np.int64]) -> Piece:
+    """Cards of both eyes; `skin` (N,) are the body's vertices that they may follow."""
+    points = person.limit(person.rest)
+    cards = [
+        _card(person, points, skin, side, fringe)
+        for side in "lr"
+        for fringe in FRINGES[person.cast.shape.sex]
+    ]
+    return merged(cards)
+
+
+def paint(person: Person) -> NDArray[np.uint8]:
+    """The texture (2 * 64, 256, 4) RGBA: tapered, curved hairs in loose clumps, tips above, roots below."""
+    sex = person.cast.shape.sex
+    alpha = np.concatenate([_hairs(fringe) for fringe in FRINGES[sex]])
+    picture = np.empty((*alpha.shape, 4), np.uint8)
+    picture[..., :3], picture[..., 3] = TINTS[sex], alpha
+    return picture
+
+
+def _card(person: Person, points: F64, skin: NDArray[np.int64], side: str, fringe: Fringe) -> Piece:
+    """One card, seen from both sides: columns from the inner to the outer corner, rows from tips to roots."""
+    center = person.landmarks.eyes["lr".index(side)]
+    sign = 1.0 if side == "l" else -1.0
+    roots = _roots(person, side, fringe, center)
+    along = np.linspace(0, 1, COLUMNS)
+    fan = sign * (0.62 * along - 0.26)
+    forward = (roots - center) / np.linalg.norm(roots - center, axis=1, keepdims=True)
+    out = forward + np.stack([fan, np.full(COLUMNS, fringe.up), np.full(COLUMNS, 0.12)], 1)
+    out /= np.linalg.norm(out, axis=1, keepdims=True)
+    long = fringe.length * (0.42 + 0.58 * np.sin(np.clip(0.16 + 0.80 * along, 0, 1) * np.pi) ** 0.6)
+    t = np.linspace(1, 0, ROWS)[:, None, None]
+    bend = np.array([0, fringe.curl, 0.0])
+    vertices = roots + long[:, None] * (t * out + t**2 * 0.5 * bend)
+    u, v = np.meshgrid(along, np.linspace(0, 1, ROWS))
+    edge = 0.5 / SIDE[1]
+    uv = np.stack([u, (fringe.row + np.clip(v, edge, 1 - edge)) / 2], -1).reshape(-1, 2)
+    triangles = np.concatenate([grid(ROWS, COLUMNS), grid(ROWS, COLUMNS)[:, ::-1]])
+    shapes = _followed(person, points, skin, roots, vertices, center)
+    return make_piece(
+        Part.LASH,
+        vertices.reshape(-1, 3),
+        triangles,
+        uv=uv,
+        color=TINTS[person.cast.shape.sex],
+        shapes=shapes,
+    )
+
+
+def _roots(person: Person, side: str, fringe: Fringe, center: F64) -> F64:
+    """Points (COLUMNS, 3) along a lid's edge from the inner to the outer corner: a smooth curve through the
+    inner row of the base mesh's strip."""
+    strip = person.rest[person.members(f"helper-{side}-eyelashes-{fringe.strip}")]
+    distance = np.linalg.norm(strip - center, axis=1)
+    inner = strip[distance <= np.median(distance)]
+    x = inner[:, 0]
+    share = (x - x.min()) / np.ptp(x)
+    along = np.linspace(0.02, 0.98, COLUMNS)
+    if side == "r":
+        along = along[::-1]
+    return np.stack([np.polyval(np.polyfit(share, inner[:, k], 5), along) for k in range(3)], 1)
+
+
+def _followed(
+    person: Person, points: F64, skin: NDArray[np.int64], roots: F64, vertices: F64, center: F64
+) -> dict[str, F64]:
+    """How each face unit moves a card: roots as the nearest lid vertices, the rest turned with its root about
+    the eyeball."""
+    near = skin[np.linalg.norm(points[skin] - center, axis=1) < 0.3]
+    distance, index = cKDTree(points[near]).query(roots, k=NEAREST)
+    weight = 1 / (distance + 0.004) ** 2
+    weight /= weight.sum(1, keepdims=True)
+    shapes: dict[str, F64] = {}
+    for name, unit in person.units.items():
+        moved = (person.limit(unit.spread(len(points)))[near[index]] * weight[..., None]).sum(1)
+        if np.abs(moved).max() < 1e-3:
+            continue
+        before, after = roots - center, roots + moved - center
+        turn = np.arctan2(after[:, 1], after[:, 2]) - np.arctan2(before[:, 1], before[:, 2])
+        stem = vertices - roots
+        y = np.cos(turn) * stem[..., 1] + np.sin(turn) * stem[..., 2] - stem[..., 1]
+        z = np.cos(turn) * stem[..., 2] - np.sin(turn) * stem[..., 1] - stem[..., 2]
+        shapes[name] = (moved + np.stack([np.zeros_like(y), y, z], -1)).reshape(-1, 3)
+    return shapes
+
+
+def _hairs(fringe: Fringe) -> NDArray[np.uint8]:
+    """The alpha (64, 256) of one card."""
+    chance = np.random.default_rng(17 + fringe.row)
+    width, height = SIDE[0] * FINE, SIDE[1] * FINE
+    canvas = np.zeros((height, width), np.float32)
+    clump = np.sort(chance.random(max(3, fringe.hairs // 5)))
+    t = np.linspace(0, 1, 14)
+    for k in range(fringe.hairs):
+        root = (k + chance.uniform(0.1, 0.9)) / fringe.hairs
+        pull = clump[np.abs(clump - root).argmin()] - root
+        long = chance.uniform(0.58, 0.97) * (0.75 + 0.25 * np.sin(np.pi * np.clip(root, 0, 1)))
+        lean = chance.normal(0, 0.012) + 0.55 * pull
+        x = (root + lean * t**1.6 + chance.normal(0, 0.006) * np.sin(t * np.pi)) * width
+        y = (1 - long * t) * height
+        thick = chance.uniform(1.1, 1.8) * FINE / 2
+        _stroke(canvas, x, y, thick * (1 - t) ** 0.65 + 0.35, chance.uniform(0.7, 1.0))
+    line = np.linspace(0, 1, height, dtype=np.float32)[:, None]
+    ends = np.clip(np.minimum(np.linspace(0, 1, width), np.linspace(1, 0, width)) / 0.05, 0, 1)
+    root_line = 0.55 * np.clip((line - 0.90) / 0.10, 0, 1)
+    canvas = np.maximum(canvas, root_line) * fringe.strength * ends.astype(np.float32)
+    small = cv2.resize(canvas, SIDE, interpolation=cv2.INTER_AREA)
+    return np.clip(small * 255, 0, 255).astype(np.uint8)
+
+
+def _stroke(canvas: NDArray[np.float32], x: F64, y: F64, half: F64, strength: float) -> None:
+    """Lay one hair along (x, y) with half width `half` (N,) over the canvas, the darker of both winning."""
+    layer = np.zeros(canvas.shape, np.uint8)
+    for k in range(len(x) - 1):
+        ends = [(int(x[j] * 16), int(y[j] * 16)) for j in (k, k + 1)]
+        cv2.line(layer, ends[0], ends[1], 255, max(1, round(2 * half[k])), cv2.LINE_AA, 4)
+    np.maximum(canvas, layer.astype(np.float32) * np.float32(strength / 255), out=canvas)

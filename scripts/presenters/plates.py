@@ -1,0 +1,89 @@
+"""The pictures that do not move: a plate for each size, and the preview."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from .background import AREA, paint
+from .camera import MASTER
+
+F32 = NDArray[np.float32]
+U8 = NDArray[np.uint8]
+
+PREVIEW_CUT: Final = (372, 152, 1228, 1008)
+PREVIEW_SIDE = 360
+QUALITY = 92
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a size of `width` times `height` shows: the box (left, top, right, bottom) of the master frame."""
+
+    width: int
+    height: int
+    box: tuple[float, float, float, float]
+
+    @property
+    def origin(self) -> tuple[float, float]:
+        return self.box[:2]
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        left, top, right, bottom = self.box
+        return self.width / (right - left), self.height / (bottom - top)
+
+    @property
+    def plate(self) -> str:
+        return f"plate_{self.width}x{self.height}.webp"
+
+
+CUTS: Final = (
+    Cut(720, 1280, (260, 0, 1340, 1920)),
+    Cut(512, 512, (308, 128, 1292, 1112)),
+    Cut(1080, 1920, (260, 0, 1340, 1920)),
+    Cut(1920, 1080, (-284, 130, 1884, 1349.5)),
+)
+"""The sizes of a presenter, the preferred one first."""
+
+
+def write_plates(name: str, body: U8, target: Path) -> None:
+    """Write the plate of every size: layer `body` (H, W, 4), a scaled master frame, over the painted room."""
+    scene = _over(paint(name), body)
+    for cut in CUTS:
+        write_webp(target / cut.plate, _cut(scene, cut.box, (cut.width, cut.height)))
+
+
+def write_preview(name: str, whole: U8, path: Path) -> None:
+    """Write a square head shot of layer `whole` (H, W, 4) over the painted room as PNG."""
+    shot = _cut(_over(paint(name), whole), PREVIEW_CUT, (PREVIEW_SIDE, PREVIEW_SIDE))
+    cv2.imwrite(str(path), shot[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 9])
+
+
+def write_webp(path: Path, picture: U8, quality: int = QUALITY) -> None:
+    """Write an RGB or RGBA picture."""
+    order = (2, 1, 0, 3)[: picture.shape[2]]
+    if not cv2.imwrite(str(path), picture[..., order], [cv2.IMWRITE_WEBP_QUALITY, quality]):
+        raise SystemExit(f"{path} cannot be written")
+
+
+def _over(room: U8, layer: U8) -> F32:
+    """The room over `AREA` with a layer of the master frame laid over it, (H, W, 3) 0..255."""
+    if layer.shape[1::-1] != MASTER:
+        layer = cv2.resize(layer, MASTER, interpolation=cv2.INTER_CUBIC).astype(np.uint8)
+    scene = room.astype(np.float32)
+    left, top = -AREA[0], -AREA[1]
+    part = scene[top : top + MASTER[1], left : left + MASTER[0]]
+    alpha = layer[..., 3:].astype(np.float32) / 255
+    part += (layer[..., :3] - part) * alpha
+    return scene
+
+
+def _cut(scene: F32, box: tuple[float, float, float, float], size: tuple[int, int]) -> U8:
+    """The part `box` (in master pixels) of a scene over `AREA`, brought to `size` (width, height)."""
+    left, top, right, bottom = (edge - start for edge, start in zip(box, AREA[:2] * 2, strict=True))
+    whole = scene[int(top) : int(np.ceil(bottom)), int(left) : int(np.ceil(right))]
+    return np.clip(np.round(cv2.resize(whole, size, interpolation=cv2.INTER_AREA)), 0, 255).astype(np.uint8)
