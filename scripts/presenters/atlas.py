@@ -32,8 +32,8 @@ LEAST_WEIGHT = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """The skin as one camera saw it: `points` and unit `normals` (V, 3) of its vertices, and everything that could
-    hide it as `blockers`, pairs of vertices and triangles."""
+    """The skin as one camera saw it: `points` and unit `normals` (V, 3) of its vertices, and everything that
+    could hide it as `blockers`, pairs of vertices and triangles."""
 
     points: F64
     normals: F64
@@ -52,8 +52,8 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """What one shot gives the texture (S, S): colours, how far it is to be trusted, and its alpha where it sees
-    the skin (-1 where not)."""
+    """What one shot gives the texture (S, S): colours, how far it is to be trusted, and its alpha where it
+    sees the skin (-1 where not)."""
 
     color: F32
     weight: F32
@@ -61,10 +61,10 @@ class _Sample:
 
 
 def gather(shots: Sequence[Shot], triangles: Ints, uv: F64, side: int) -> tuple[F32, F32]:
-    """Colours (S, S, 3) 0..255 of the whole texture, and how far something covers the skin, 0 free to 1, (S, S).
+    """Colours (S, S, 3) 0..255 of the whole texture, and how far something covers the skin, (S, S) 0..1.
 
-    Tones fade softly from view to view, details come from the view that sees them best. What no view sees, and
-    the gaps between islands, continue what lies around.
+    Tones fade softly from view to view, details come from the view that sees them best. What no view sees,
+    and the gaps between islands, continue what lies around.
     """
     flat = np.concatenate([uv * side, np.ones((len(uv), 1))], 1)
     texels = trace(flat, triangles, (side, side), cull=False)
@@ -92,12 +92,10 @@ def psnr(shot: Shot, triangles: Ints, uv: F64, texture: U8) -> float:
 
 
 def spread(values: F32, weight: F32) -> F32:
-    """`values` (H, W, C) continued from where `weight` (H, W) is 1 to where it is 0, coarser with distance."""
-    if min(weight.shape) <= 1:
-        total = max(float(weight.sum()), 1e-9)
-        return np.broadcast_to((values * weight[..., None]).sum((0, 1)) / total, values.shape).astype(
-            np.float32
-        )
+    """`values` (H, W, C) continued from where `weight` (H, W) is 1 to where it is 0, coarser with
+    distance."""
+    if weight.size == 1:
+        return values
     half = ((weight.shape[1] + 1) // 2, (weight.shape[0] + 1) // 2)
     share = cv2.resize(weight, half, interpolation=cv2.INTER_AREA)
     coarse = cv2.resize(values * weight[..., None], half, interpolation=cv2.INTER_AREA).reshape(

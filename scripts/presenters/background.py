@@ -19,8 +19,9 @@ GAMMA = 2.2
 
 @dataclass(frozen=True, slots=True)
 class Mood:
-    """Colours (sRGB) of one room: wall from `dark` to `light`, the `window` and what glows beyond it, the warm
-    `lamp`, `books` on a shelf, `leaves` of a plant, small `lights`; `window_left` says where the window is."""
+    """Colours (sRGB) of one room: wall from `dark` to `light`, the `window` and what glows beyond it, the
+    warm `lamp`, `books` on a shelf, `leaves` of a plant, small `lights`; `window_left` says where the window
+    is."""
 
     dark: Color
     light: Color

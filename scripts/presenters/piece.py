@@ -38,9 +38,9 @@ class Part(IntEnum):
 class Piece:
     """Triangles (T, 3) of one part over `vertices` (V, 3) in dm.
 
-    `uv` (V, 2) are 0..1 of the part's texture, rows downwards; `color` (V, 3) sRGB without light; `shade` (V,)
-    baked light and `head_weight` (V,) how far a vertex follows the head, 255 = full; `shapes` displacements
-    (V, 3) by face unit.
+    `uv` (V, 2) are 0..1 of the part's texture, rows downwards; `color` (V, 3) sRGB without light; `shade`
+    (V,) baked light and `head_weight` (V,) how far a vertex follows the head, 255 = full; `shapes`
+    displacements (V, 3) by face unit.
     """
 
     part: Part

@@ -63,8 +63,8 @@ def relief(
 
 
 def eased(depth: F32, spacing: float) -> F32:
-    """`depth` (H, W) of a grid with vertices `spacing` apart, nowhere steeper than `STEEPEST`: what lies behind
-    an outline is drawn up to it, so that no triangle stretches."""
+    """`depth` (H, W) of a grid with vertices `spacing` apart, nowhere steeper than `STEEPEST`: what lies
+    behind an outline is drawn up to it, so that no triangle stretches."""
     eased = depth.copy()
     for reach, rise in ((1, 1.0), (1, 2**0.5)):
         kernel = np.array(

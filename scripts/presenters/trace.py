@@ -43,7 +43,7 @@ def trace(points: F64, triangles: NDArray[np.int64], size: tuple[int, int], *, c
     return Hits(triangle, share, depth)
 
 
-@njit(cache=True)
+@njit
 def _fill(
     points: F64,
     triangles: NDArray[np.int64],

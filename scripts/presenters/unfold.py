@@ -1,4 +1,5 @@
-"""Where the skin lies in its texture: the base mesh's own islands, stretched by what the cameras see of them."""
+"""Where the skin lies in its texture: the base mesh's own islands, stretched by what the cameras see of
+them."""
 
 from dataclasses import dataclass
 
@@ -37,7 +38,8 @@ class _Island:
 
 
 def unfold(texels: F64, corners: Ints, span: F64, side: int) -> Layout:
-    """Lay the islands of quads `corners` (F, 4), indices into `texels` (X, 2), out on a square of `side` texels.
+    """Lay the islands of quads `corners` (F, 4), indices into `texels` (X, 2), out on a square of `side`
+    texels.
 
     `span` (F, 4) are the lengths in master pixels that the best view gives to each side of each quad. Every
     island keeps its shape but for a stretch of its lines and of its columns.
@@ -79,7 +81,8 @@ def _stretched(texels: F64, corners: Ints, span: F64) -> _Island:
 
 
 def _line(values: F64, first: F64, last: F64, need: F64) -> F64:
-    """`values` stretched along one axis so that faces from `first` to `last` (F,) get pixels by their `need`."""
+    """`values` stretched along one axis so that faces from `first` to `last` (F,) get pixels by their
+    `need`."""
     edges = np.linspace(values.min(), values.max() + 1e-9, BINS + 1)
     density = np.zeros(BINS)
     for k in range(BINS):
