@@ -19,27 +19,30 @@ EMOTIONS: Final[dict[str, F32]] = {
     for name, units in {
         "neutral": {},
         "happy": {
-            "mouthSmile": 0.52,
-            "mouthDimple": 0.12,
-            "cheekSquint": 0.46,
-            "eyeSquint": 0.20,
-            "browOuterUp": 0.14,
+            "mouthSmile": 0.68,
+            "mouthDimple": 0.15,
+            "mouthUpperUp": 0.10,
+            "cheekSquint": 0.60,
+            "eyeSquint": 0.25,
+            "browOuterUp": 0.15,
         },
-        "serious": {"browDown": 0.50, "eyeSquint": 0.18, "mouthPress": 0.22, "mouthFrown": 0.14},
-        "surprised": {"browInnerUp": 0.75, "browOuterUp": 0.70, "eyeWide": 0.60, "jawOpen": 0.07},
+        "serious": {"browDown": 0.95, "eyeSquint": 0.30, "mouthPress": 0.30, "mouthFrown": 0.60},
+        "surprised": {"browInnerUp": 0.90, "browOuterUp": 0.90, "eyeWide": 0.72, "jawOpen": 0.15},
         "sad": {
-            "browInnerUp": 0.80,
-            "mouthFrown": 0.50,
-            "mouthShrugLower": 0.22,
-            "eyeLookDown": 0.20,
-            "eyeSquint": 0.08,
+            "browInnerUp": 1.0,
+            "browDown": 0.20,
+            "mouthFrown": 1.0,
+            "mouthShrugLower": 0.38,
+            "eyeLookDown": 0.30,
+            "eyeSquint": 0.10,
         },
         "concerned": {
-            "browInnerUp": 0.62,
-            "browDown": 0.34,
-            "eyeSquint": 0.20,
-            "mouthFrown": 0.24,
-            "mouthPress": 0.10,
+            "browInnerUp": 0.95,
+            "browDown": 0.55,
+            "eyeSquint": 0.22,
+            "mouthFrown": 0.58,
+            "mouthPress": 0.15,
+            "mouthStretch": 0.08,
         },
     }.items()
 }
@@ -56,7 +59,7 @@ HEAD_LIMIT_DEG: Final = np.array([20.0, 12.0, 14.0], np.float32)
 """Yaw, pitch and roll that the drawing shows cleanly."""
 _YIELDING: Final = np.array([unit.startswith(("mouth", "jaw")) for unit in UNITS], np.bool_)
 _PUCKER = UNITS.index("mouthPucker")
-_CLOSURE_YIELD, _ROUND_YIELD = 0.6, 0.55
+_CLOSURE_YIELD, _ROUND_YIELD = 0.3, 0.5
 """How much of its mouth an emotion gives up to a closing sound and to a fully rounded one."""
 FADE_FRAMES = 10
 _HEAD_ACCELERATION = 0.30

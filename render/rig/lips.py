@@ -44,6 +44,8 @@ _FIRMNESS = 0.5
 _RANGE_DB = 18.0
 """Below the voice's usual peak, over which the mouth shrinks to its softest."""
 _SOFTEST, _LOUDEST = 0.4, 1.1
+_GONE_DB, _FADING_DB = -46.0, -30.0
+"""Against the usual peak: here a voice has ended, whatever shapes are left, and here it begins to end."""
 _LOUD_ROWS = slice(PAST_ROWS - 5, PAST_ROWS + 7)
 _LOUD_TAPER: Final = np.hanning(14)[1:-1].astype(np.float32)
 
@@ -162,7 +164,8 @@ def loudness(loud: F32, reference: float) -> float:
     """Mouth scale from the RMS `loud` (SPAN_ROWS,) of the rows against the voice's usual peak `reference`."""
     level = float(np.sqrt(np.square(loud[_LOUD_ROWS]) @ _LOUD_TAPER / _LOUD_TAPER.sum()))
     below_db = 20 * np.log10(max(level, 1e-6) / max(reference, 1e-6))
-    return float(np.clip(1.0 + (1.0 - _SOFTEST) * (below_db + 3.0) / _RANGE_DB, _SOFTEST, _LOUDEST))
+    scale = float(np.clip(1.0 + (1.0 - _SOFTEST) * (below_db + 3.0) / _RANGE_DB, _SOFTEST, _LOUDEST))
+    return scale * hermite((below_db - _GONE_DB) / (_FADING_DB - _GONE_DB))
 
 
 def pace(rows: F32) -> float:
