@@ -22,8 +22,10 @@ _REPEAT = (10.0, 14.0)
 """Frames between the two of a double blink."""
 _ATTRACTED = 0.34
 """Of the mean interval: blinks this near to a jump of the eyes happen with it."""
-_TALK_SHARE = 0.25
-"""Blinks that speaking adds, of those at rest."""
+_APART = 22.0
+"""Frames between two blinks that neither a jump of the eyes nor speech may shorten."""
+_TALK_SHARE = 0.34
+"""Blinks that speaking adds, of those at rest; some fall away beside others."""
 _SPAN = (_CLOSE + _HOLD + _OPEN) * _SLOWEST + _REPEAT[1]
 
 
@@ -66,45 +68,55 @@ class Blinks:
         self._jumps = jumps
         self._drawn = lru_cache(maxsize=16)(self._draw)
         self._placed = lru_cache(maxsize=16)(self._place)
+        self._added = lru_cache(maxsize=8)(self._add)
 
     def at(self, index: int, rate: BlinkRate, speaking: float) -> float:
         """How shut the lids are at frame `index`: 0 open to 1 shut."""
         if rate.per_minute <= 0:
             return 0.0
-        lids = self._lids("blink", index, rate)
+        lids = _lids(index, self._around(index, rate))
         if speaking > 0:
-            extra = BlinkRate(rate.start, rate.phase * _TALK_SHARE, rate.per_minute * _TALK_SHARE)
-            lids = max(lids, hermite(2.0 * speaking - 0.5) * self._lids("talk", index, extra))
+            lids = max(lids, hermite(2.0 * speaking - 0.5) * _lids(index, self._extra(index, rate)))
         return lids
 
-    def _lids(self, channel: str, index: int, rate: BlinkRate) -> float:
-        reach = _ATTRACTED + _SPAN * rate.per_minute / _FRAMES_PER_MINUTE
+    def _around(self, index: float, rate: BlinkRate, *, ahead: float = 0.0) -> list[_Blink]:
+        """The blinks that may have begun within _SPAN before `index` or `ahead` frames after it."""
+        share = rate.per_minute / _FRAMES_PER_MINUTE
         phase = rate.phase_at(index)
-        first, last = int((phase - reach) // BLOCK), int((phase + _ATTRACTED) // BLOCK)
-        lids = 0.0
-        for block in range(first, last + 1):
-            for blink in self._placed(channel, block, rate):
-                since = index - blink.moment
-                if 0 <= since <= _SPAN:
-                    lids = max(lids, blink.depth * lid_curve(since / blink.slowness))
-                    if blink.again:
-                        lids = max(lids, lid_curve((since - blink.again) / blink.slowness))
-        return lids
+        first = int((phase - _ATTRACTED - _SPAN * share) // BLOCK)
+        last = int((phase + _ATTRACTED + ahead * share) // BLOCK)
+        return [blink for block in range(first, last + 1) for blink in self._placed(block, rate)]
 
-    def _place(self, channel: str, block: int, rate: BlinkRate) -> tuple[_Blink, ...]:
+    def _place(self, block: int, rate: BlinkRate) -> tuple[_Blink, ...]:
         """The blinks of `block` with their frames. Those near a jump of the eyes start with it, one each."""
         reach = _ATTRACTED * _FRAMES_PER_MINUTE / rate.per_minute
-        blinks = self._drawn(channel, block)
+        blinks = self._drawn("blink", block)
         moments = [rate.index_at(blink.moment) for blink in blinks]
-        jumps = self._jumps(moments[0] - reach, moments[-1] + reach) if channel == "blink" else []
-        placed: list[_Blink] = []
-        for blink, moment in zip(blinks, moments, strict=True):
+        jumps = self._jumps(moments[0] - reach, moments[-1] + reach)
+        for place, moment in enumerate(moments):
+            others = moments[:place] + moments[place + 1 :]
             near = min(jumps, key=lambda jump: abs(jump - moment), default=None)
-            if near is not None and abs(near - moment) <= reach:
-                jumps.remove(near)
-                moment = near
-            placed.append(_Blink(moment, blink.depth, blink.slowness, blink.again))
-        return tuple(placed)
+            if near is None or abs(near - moment) > reach:
+                continue
+            if all(abs(near - other) >= _APART for other in others):
+                moments[place] = near
+        return tuple(_placed(blink, moment) for blink, moment in zip(blinks, moments, strict=True))
+
+    def _extra(self, index: int, rate: BlinkRate) -> list[_Blink]:
+        """The blinks near `index` that speaking adds: none beside one that happens anyway."""
+        share = rate.per_minute * _TALK_SHARE
+        block = int(rate.phase_at(index) * _TALK_SHARE // BLOCK)
+        sparse = BlinkRate(rate.start, rate.phase * _TALK_SHARE, share)
+        return [blink for each in (block - 1, block) for blink in self._added(each, rate, sparse)]
+
+    def _add(self, block: int, rate: BlinkRate, sparse: BlinkRate) -> tuple[_Blink, ...]:
+        added: list[_Blink] = []
+        for blink in self._drawn("talk", block):
+            moment = sparse.index_at(blink.moment)
+            near = self._around(moment, rate, ahead=_SPAN)
+            if all(abs(other.moment + other.again / 2 - moment) >= 1.5 * _APART for other in near):
+                added.append(_placed(blink, moment))
+        return tuple(added)
 
     def _draw(self, channel: str, block: int) -> tuple[_Blink, ...]:
         random = self._chance.generator(channel, block)
@@ -124,6 +136,21 @@ class Blinks:
             again = repeat if kind > 1 - _DOUBLE else 0.0
             blinks.append(_Blink(end - gap * place, depth if kind < _HALF else 1.0, slow, again))
         return tuple(blinks)
+
+
+def _placed(blink: _Blink, moment: float) -> _Blink:
+    return _Blink(moment, blink.depth, blink.slowness, blink.again)
+
+
+def _lids(index: int, blinks: list[_Blink]) -> float:
+    lids = 0.0
+    for blink in blinks:
+        since = index - blink.moment
+        if 0 <= since <= _SPAN:
+            lids = max(lids, blink.depth * lid_curve(since / blink.slowness))
+            if blink.again:
+                lids = max(lids, lid_curve((since - blink.again) / blink.slowness))
+    return lids
 
 
 def lid_curve(frames: float) -> float:

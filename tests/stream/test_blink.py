@@ -97,3 +97,10 @@ def test_blinks_near_a_jump_of_the_eyes_start_with_it() -> None:
 def test_without_jumps_every_blink_keeps_its_own_time() -> None:
     blinks = Blinks(Chance(3), nowhere)
     assert max(blinks.at(index, USUAL, 0.0) for index in range(MINUTE)) > 0.9
+
+
+def test_neither_jumps_nor_speech_make_blinks_flutter() -> None:
+    jumps = [float(at) for at in range(40, 20 * MINUTE, 70)]
+    gaps = np.diff(starts(lids(7, range(20 * MINUTE), speaking=1.0, jumps=jumps)))
+    assert (gaps < 26).mean() < 0.14
+    assert gaps.min() > 8
