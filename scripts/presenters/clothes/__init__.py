@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ..person import Person
 from .cut import JACKETS, MARCUS_SHIRT, RUBY_TOP
 from .form import fitted, skin
-from .jacket import build_body, build_sleeves
-from .lapel import build_collar, build_lapels
+from .jacket import build_jacket
 from .mesh import Garment
 from .shirt import build_shirt
 from .top import build_top
@@ -26,20 +25,13 @@ def build(person: Person) -> list[Garment]:
     name = person.cast.name
     cut = JACKETS[name]
     form = fitted(person, cut.silhouette, middle=cut.middle, ease=cut.ease, shoulder=0.07, hang=cut.hang)
-    cloth = f"{name}_jacket"
     tight = fitted(person, cut.silhouette, middle=cut.middle, ease=0.0, shoulder=0.02, hang=0.05)
     body = Body(skin(person), tight)
     if name == "ruby":
         inner = build_top(body, RUBY_TOP, "ruby_top")
     else:
         inner = build_shirt(body, MARCUS_SHIRT, "marcus_shirt")
-    pieces = [
-        *inner,
-        *build_body(form, cut, cloth),
-        *build_sleeves(form, cut, cloth),
-        *build_lapels(form, cut, cloth),
-        build_collar(form, cut, cloth),
-    ]
+    pieces = [*inner, *build_jacket(form, cut, body, name)]
     return [piece.raised(float(person.landmarks.chin[1])) for piece in pieces]
 
 

@@ -12,7 +12,7 @@ Rgb = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """`color` and `fleck` are sRGB; `threads` a dm, `relief` of the weave in dm, `twill` 0..1 how diagonal."""
+    """`color` and `fleck` are sRGB; `threads` a dm, `relief` of the weave in dm, `twill` 0..1 its slant."""
 
     color: Rgb
     fleck: Rgb

@@ -16,13 +16,15 @@ class JacketCut:
     """A notch-lapel jacket.
 
     `silhouette` is half the outline without sleeves from the neck over the shoulder down; `middle` the depth
-    of the shoulder seam, `ease` the room to the body, `hang` how fast the front falls inwards below the chest.
+    of the shoulder seam, `ease` the room to the body, `hang` how fast the front falls in below the chest.
     `roll` is the fold of the lapel from the button up to the gorge, `neck` the collar's fold from there round
     to the middle of the back. `lapel` is the lapel's edge from the button to its tip, `notch` the
     corner of the notch, `collar` the collar's edge from its tip to the middle of the back, on the jacket.
     `armhole` is the sleeve seam's front half from shoulder to underarm, `arm` the sleeve's axis (x, y, z),
     `girth` its half width across and in depth at each point of the axis.
     `over` is the side whose front lies on top: 1 the viewer's right. `seed` is for its folds.
+    `pocket` are the ends of the breast pocket's welt on `pocket_side` (0: none); `stand_off` is how far the
+    collar stands off the neck.
     """
 
     silhouette: Plan
@@ -39,6 +41,9 @@ class JacketCut:
     girth: Plan
     buttons: tuple[float, ...]
     over: int
+    pocket: tuple[tuple[float, float], tuple[float, float]]
+    pocket_side: int
+    stand_off: float
     seed: int
 
 
@@ -52,15 +57,15 @@ RUBY: Final = JacketCut(
         (1.63, -0.63),
         (1.69, -0.76),
         (1.70, -1.0),
-        (1.60, -1.4),
-        (1.48, -1.9),
-        (1.40, -2.6),
-        (1.42, -3.4),
+        (1.57, -1.4),
+        (1.42, -1.9),
+        (1.28, -2.6),
+        (1.28, -3.3),
         (1.55, -5.2),
     ),
     middle=0.12,
-    ease=0.17,
-    hang=0.03,
+    ease=0.13,
+    hang=0.16,
     roll=((-0.17, -2.95), (0.06, -2.62), (0.30, -2.05), (0.50, -1.45), (0.63, -0.90), (0.68, -0.62)),
     neck=(
         (0.73, -0.40, 0.46),
@@ -99,6 +104,9 @@ RUBY: Final = JacketCut(
     girth=((0.43, 0.50), (0.41, 0.46), (0.39, 0.42), (0.37, 0.40), (0.34, 0.36), (0.31, 0.33)),
     buttons=(-3.05,),
     over=-1,
+    pocket=((0.9, -1.7), (1.3, -1.6)),
+    pocket_side=0,
+    stand_off=0.10,
     seed=11,
 )
 
@@ -114,13 +122,13 @@ MARCUS: Final = JacketCut(
         (1.84, -1.1),
         (1.74, -1.5),
         (1.62, -2.0),
-        (1.56, -2.7),
-        (1.56, -3.5),
+        (1.50, -2.7),
+        (1.48, -3.5),
         (1.62, -5.2),
     ),
     middle=0.06,
-    ease=0.20,
-    hang=0.03,
+    ease=0.18,
+    hang=0.08,
     roll=((0.17, -3.15), (-0.02, -2.80), (0.26, -2.15), (0.50, -1.50), (0.68, -0.95), (0.76, -0.64)),
     neck=(
         (0.86, -0.40, 0.44),
@@ -159,6 +167,9 @@ MARCUS: Final = JacketCut(
     girth=((0.47, 0.55), (0.45, 0.51), (0.43, 0.47), (0.41, 0.45), (0.38, 0.41), (0.35, 0.37)),
     buttons=(-3.25,),
     over=1,
+    pocket=((0.97, -1.93), (1.34, -1.85)),
+    pocket_side=1,
+    stand_off=0.17,
     seed=31,
 )
 
@@ -177,13 +188,12 @@ class TopCut:
 class ShirtCut:
     """A shirt worn open at the neck.
 
-    `opening` is the over front's edge from under the collar down the placket, `under` the other front's.
+    `opening` is a front's edge from under the collar along the neck and down the placket.
     `fold` is the collar's fold from its front end to the middle of the back, `leaf` the collar's
     edge from its point to the middle of the back; `buttons` are heights, `outer` as in `TopCut`.
     """
 
     opening: Plan
-    under: Plan
     fold: Keys
     leaf: Keys
     buttons: tuple[float, ...]
@@ -191,57 +201,47 @@ class ShirtCut:
 
 
 RUBY_TOP: Final = TopCut(
-    neckline=((0.72, -0.30), (0.62, -0.55), (0.50, -0.90), (0.33, -1.18), (0.15, -1.31), (0.0, -1.34)),
-    outer=((1.15, -0.45), (1.25, -0.9), (1.25, -1.6), (1.2, -2.6), (0.8, -3.6), (0.0, -3.7)),
+    neckline=((0.72, -0.26), (0.62, -0.55), (0.50, -0.90), (0.33, -1.18), (0.15, -1.31), (0.0, -1.34)),
+    outer=((1.0, -0.36), (0.98, -0.8), (0.92, -1.3), (0.80, -2.0), (0.60, -2.8), (0.35, -3.5), (0.0, -3.6)),
 )
 
 MARCUS_SHIRT: Final = ShirtCut(
     opening=(
-        (0.62, -0.30),
-        (0.42, -0.52),
-        (0.30, -0.68),
-        (0.16, -1.05),
-        (0.0, -1.40),
-        (-0.14, -1.62),
-        (-0.17, -1.9),
-        (-0.17, -3.7),
-    ),
-    under=(
-        (0.62, -0.30),
-        (0.42, -0.52),
-        (0.30, -0.68),
-        (0.16, -1.05),
-        (0.0, -1.40),
-        (-0.14, -1.62),
+        (0.66, -0.22),
+        (0.46, -0.50),
+        (0.29, -0.66),
+        (0.20, -0.95),
+        (0.05, -1.32),
+        (-0.10, -1.60),
         (-0.17, -1.9),
         (-0.17, -3.7),
     ),
     fold=(
-        (0.26, -0.58, 0.80),
-        (0.48, -0.38, 0.62),
-        (0.64, -0.10, 0.25),
-        (0.56, 0.10, -0.1),
+        (0.26, -0.49, 0.86),
+        (0.47, -0.29, 0.62),
+        (0.63, -0.06, 0.25),
+        (0.56, 0.11, -0.1),
         (0.32, 0.20, -0.28),
         (0.0, 0.23, -0.34),
     ),
     leaf=(
-        (0.60, -1.14, 0.95),
-        (0.66, -0.90, 0.85),
-        (0.74, -0.58, 0.55),
-        (0.79, -0.32, 0.15),
-        (0.66, -0.16, -0.25),
-        (0.36, -0.10, -0.44),
-        (0.0, -0.08, -0.50),
+        (0.57, -1.10, 0.95),
+        (0.64, -0.88, 0.85),
+        (0.70, -0.58, 0.62),
+        (0.75, -0.30, 0.18),
+        (0.64, -0.10, -0.22),
+        (0.36, -0.04, -0.42),
+        (0.0, -0.02, -0.48),
     ),
     buttons=(-1.72, -2.55, -3.4),
     outer=(
-        (1.15, -0.50),
-        (1.30, -0.7),
-        (1.35, -1.0),
-        (1.35, -1.4),
-        (1.35, -1.9),
-        (1.3, -2.3),
-        (1.3, -2.8),
-        (1.2, -3.7),
+        (1.0, -0.26),
+        (1.02, -0.7),
+        (1.02, -1.1),
+        (1.0, -1.5),
+        (0.9, -2.0),
+        (0.75, -2.6),
+        (0.5, -3.2),
+        (0.2, -3.7),
     ),
 )

@@ -85,6 +85,12 @@ class Form:
         return np.stack(np.broadcast_arrays(x, y, middle + (far - middle) * rise), -1)
 
 
+def surface(points: F64, normals: F64) -> Surface:
+    """The surface that `points` with outward unit `normals` (..., 3) sample."""
+    points = points.reshape(-1, 3)
+    return Surface(points, normals.reshape(-1, 3), cKDTree(points))
+
+
 def unit(vectors: F64) -> F64:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)
 
@@ -123,7 +129,7 @@ def fitted(
     ]
     level = np.full_like(heights, middle)
     points, normals = _sampled(heights, half, level, depths[0], depths[1], power)
-    return Form(heights, half, level, depths[0], depths[1], power, Surface(points, normals, cKDTree(points)))
+    return Form(heights, half, level, depths[0], depths[1], power, surface(points, normals))
 
 
 def skin(person: Person) -> Surface:
@@ -138,7 +144,7 @@ def skin(person: Person) -> Surface:
     points = np.einsum("sk,fkd->fsd", weight, rest[faces]).reshape(-1, 3)
     normals = unit(np.einsum("sk,fkd->fsd", weight, normal[faces]).reshape(-1, 3))
     points = points - (0, person.landmarks.chin[1], 0)
-    return Surface(points, normals, cKDTree(points))
+    return surface(points, normals)
 
 
 def _torso(person: Person) -> F64:
@@ -163,7 +169,7 @@ def _width(points: F64, heights: F64, middle: float) -> F64:
 def _depth(torso: F64, heights: F64, half: F64, middle: float, power: float, ease: float, hang: float) -> F64:
     """The front depth (H,) that clears the points `torso`, draped downwards from the fullest."""
     share = np.abs(torso[:, 0]) / np.interp(torso[:, 1], heights, half)
-    inside = (share < 0.66) & (torso[:, 2] > middle)
+    inside = (share < 0.62) & (torso[:, 2] > middle)
     rise = np.sqrt(1 - share[inside] ** power)
     wanted = middle + (torso[inside, 2] + ease - middle) / rise
     needed = np.full(len(heights), middle + 0.3)

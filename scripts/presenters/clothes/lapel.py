@@ -2,105 +2,73 @@
 
 import numpy as np
 
+from .body import FOLD, fold_radius, over_lift, roll_line
 from .cut import JacketCut
+from .folds import uneven
 from .form import F64, Form, curve, unit
-from .jacket import CLOTH, FOLD, over_lift, roll_line
-from .mesh import Garment, sheet
+from .under import Body
 
-RUNGS, COLLAR_RUNGS = 120, 120
-TURN, LEAF = 12, 40
+RUNGS, COLLAR_RUNGS = 150, 130
+TURN, LEAF = 14, 64
 """Points of a rung round the fold, and from the fold to the edge."""
 LIE = 0.045
 """Height in dm of a lapel's cloth above the jacket."""
+STITCH = 0.05
+"""Distance in dm of the line of stitches from the edge."""
 
 
-def build_lapels(form: Form, cut: JacketCut, material: str) -> list[Garment]:
-    right, left = (_lapel(form, cut, side) for side in (1, -1))
-    return [
-        sheet("lapel_right", right, material, CLOTH),
-        sheet("lapel_left", left, material, CLOTH).mirrored("lapel_left"),
-    ]
-
-
-def build_collar(form: Form, cut: JacketCut, material: str) -> Garment:
-    """The collar from gorge to gorge round the neck."""
-    half = _collar(form, cut)
-    whole = np.concatenate([half * (-1, 1, 1), half[-2::-1]])
-    return sheet("collar", whole, material, CLOTH, flip=True)
-
-
-def gorge(form: Form, cut: JacketCut) -> F64:
-    """The seam (2, 2) in plan between collar and lapel: from the fold to the lapel's tip."""
-    return np.array([cut.roll[-1], cut.lapel[-1]])
-
-
-def _lapel(form: Form, cut: JacketCut, side: int) -> F64:
-    """Rungs (R, TURN + LEAF, 3) from the button up to the gorge, on the viewer's right half."""
+def lapel(form: Form, cut: JacketCut, side: int) -> F64:
+    """Rungs (R, C, 3) from the gorge down to the button, fold to edge, as if on the viewer's right."""
     fold = roll_line(cut, RUNGS)
     keys = np.array(cut.lapel)
-    keys[0] = fold[0] + (0.004, 0)
+    keys[0] = fold[0] + (0.006, 0)
     edge = curve(keys.tolist(), RUNGS)
-    inner = form.at(fold[:, 0], fold[:, 1])
-    outer = form.at(edge[:, 0], edge[:, 1])
-    lie = LIE * np.clip(np.arange(RUNGS) / 14, 0.25, 1)[:, None]
-    rungs = _turned(form, inner, outer, lie)
+    inner, outer = form.at(fold[:, 0], fold[:, 1]), form.at(edge[:, 0], edge[:, 1])
+    share = np.linspace(0, 1, LEAF)[:, None]
+    leaf = inner[:, None] + (outer - inner)[:, None] * share
+    lie = LIE * np.clip(np.arange(RUNGS) / 20, 0.3, 1)[:, None]
+    width = np.linalg.norm(outer - inner, axis=1)[:, None]
+    crown = 0.05 * np.clip(width / 0.4, 0, 1) * np.sin(np.pi * share[:, 0]) ** 1.3
+    rungs = _turned(form, leaf, lie + crown * np.linspace(1.0, 0.35, RUNGS)[:, None], fold_radius(RUNGS))
     rungs = rungs + form.surface.near(rungs)[1] * over_lift(cut, side, rungs)[..., None]
-    return rungs
+    return _pressed(form, rungs, cut.seed + 7 * side)[::-1]
 
 
-def _collar(form: Form, cut: JacketCut) -> F64:
-    """Rungs (R, TURN + LEAF, 3) from the gorge to the middle of the back, on the viewer's right half."""
-    start = form.surface.lifted(form.at(*(np.array([cut.roll[-1][i]]) for i in (0, 1))), 0.0)[0]
+def collar(form: Form, cut: JacketCut, body: Body) -> F64:
+    """Rungs (R, C, 3) from the gorge of one side round the neck to the other's, seam to edge."""
+    start = form.at(*np.array(cut.roll[-1])[:, None])[0]
     fold = curve([start.tolist(), *[list(key) for key in cut.neck]], COLLAR_RUNGS)
-    edge = curve([list(key) for key in cut.collar], COLLAR_RUNGS)
-    edge = form.surface.lifted(edge, LIE)
-    corner = form.surface.lifted(form.at(np.array([cut.notch[0]]), np.array([cut.notch[1]])), LIE)[0]
-    bend = np.clip(1 - np.arange(COLLAR_RUNGS) / 16, 0, 1) ** 1.5
-    return _turned(
-        form, fold, edge, np.full((COLLAR_RUNGS, 1), LIE + 0.004), corner=corner, bend=bend, stand=True
-    )
-
-
-def _turned(
-    form: Form,
-    fold: F64,
-    edge: F64,
-    lie: F64,
-    *,
-    corner: F64 | None = None,
-    bend: F64 | None = None,
-    stand: bool = False,
-) -> F64:
-    """Rungs that come up from below the fold, turn over with radius FOLD and lie out to the edge.
-
-    The first rungs of a collar are drawn through the notch's `corner`, by the share `bend` (R,).
-    """
+    fold = body.skin.cleared(fold, cut.stand_off * np.clip(np.arange(COLLAR_RUNGS) / 30, 0.2, 1))
+    edge = form.surface.lifted(curve([list(key) for key in cut.collar], COLLAR_RUNGS), LIE)
+    corner = form.surface.lifted(form.at(*np.array(cut.notch)[:, None]), LIE)[0]
     share = np.linspace(0, 1, LEAF)[:, None]
     leaf = fold[:, None] + (edge - fold)[:, None] * share
-    if corner is not None and bend is not None:
-        first, second = np.clip(share / 0.6, 0, 1), np.clip((share - 0.6) / 0.4, 0, 1)
-        kinked = fold[:, None] + (corner - fold)[:, None] * first + (edge - corner)[:, None] * second
-        leaf = leaf + (kinked - leaf) * bend[:, None, None]
-    away = unit(edge - fold)
-    up = form.surface.near(fold)[1]
-    up = unit(up - (up * away).sum(-1, keepdims=True) * away)
-    arch = np.sin(np.pi * np.clip(share * 1.3, 0, 1)) * 0.012
-    leaf = form.surface.cleared(leaf + up[:, None] * arch, lie)
-    begin = leaf[:, 0]
-    turn = np.linspace(-0.6 * np.pi, 0.5 * np.pi, TURN)[:-1]
-    ring = (
-        begin[:, None]
-        - up[:, None] * FOLD
-        + FOLD * (-away[:, None] * np.cos(turn)[:, None] + up[:, None] * np.sin(turn)[:, None])
-    )
-    if stand:
-        ring[:, 0] = _foot(form, begin, away)
-        ring[:, 1] = ring[:, 0] * 0.5 + ring[:, 2] * 0.5
+    first, second = np.clip(share / 0.6, 0, 1), np.clip((share - 0.6) / 0.4, 0, 1)
+    kinked = fold[:, None] + (corner - fold)[:, None] * first + (edge - corner)[:, None] * second
+    bend = np.clip(1 - np.arange(COLLAR_RUNGS) / 16, 0, 1)[:, None, None] ** 1.5
+    rungs = _turned(form, leaf + (kinked - leaf) * bend, LIE + 0.004, np.full(COLLAR_RUNGS, FOLD))
+    foot = fold + unit(edge - fold) * 0.02
+    foot[:, 1] -= 0.34
+    rungs[:, 0], rungs[:, 1] = foot, (foot + rungs[:, 2]) / 2
+    rungs = _pressed(form, rungs, cut.seed)
+    return np.concatenate([rungs * (-1, 1, 1), rungs[-2::-1]])
+
+
+def _turned(form: Form, leaf: F64, lie: F64 | float, radius: F64) -> F64:
+    """Rungs (R, TURN - 1 + LEAF, 3): up from below the fold, over with `radius` (R,), out along `leaf`."""
+    away = unit(leaf[:, -1] - leaf[:, 0])
+    up = form.surface.near(leaf[:, 0])[1]
+    up = unit(up - (up * away).sum(-1, keepdims=True) * away)[:, None]
+    leaf = form.surface.cleared(leaf, lie)
+    turn = np.linspace(-0.6 * np.pi, 0.5 * np.pi, TURN)[:-1, None]
+    center = leaf[:, :1] - up * radius[:, None, None]
+    ring = center + radius[:, None, None] * (up * np.sin(turn) - away[:, None] * np.cos(turn))
     return np.concatenate([ring, leaf], 1)
 
 
-def _foot(form: Form, fold: F64, away: F64) -> F64:
-    """The seam (R, 3) inside the collar where its stand rises from the jacket's neck."""
-    foot = fold + away * 0.02
-    foot[:, 1] -= 0.34
-    return foot
+def _pressed(form: Form, rungs: F64, seed: int) -> F64:
+    """The rungs with the line of stitches along their edge and the unevenness of the cloth."""
+    away = np.linalg.norm(rungs - rungs[:, -1:], axis=-1)
+    height = uneven(rungs, seed, 0.006) - 0.006 * np.exp(-(((away - STITCH) / 0.011) ** 2))
+    height = height * np.clip(np.arange(len(rungs)) / 12, 0, 1)[:, None]
+    return rungs + form.surface.near(rungs)[1] * height[..., None]

@@ -3,73 +3,80 @@
 import numpy as np
 
 from .cut import ShirtCut
-from .form import F64, curve, unit
-from .mesh import Garment, sheet
+from .folds import SHIRT, drawn, uneven, varied
+from .form import F64, Surface, curve, surface, unit
+from .mesh import Garment, normals, sheet
 from .under import Body, button, panel, spread
 
 CLOTH = 0.012
+COLLAR = 0.02
+"""Thickness in dm of the collar, which is of two layers and an interlining."""
 PLACKET = 0.33
 """Width of the placket in dm."""
+ALONG, ACROSS = 220, 120
+RUNGS, LEAF, TURN, STAND = 120, 30, 10, 10
+"""Points round half the neck, from the fold to the collar's edge, round the fold, and up the stand."""
+ROLL = 0.026
+"""Radius in dm with which the collar turns over."""
 
 
 def build_shirt(body: Body, cut: ShirtCut, material: str) -> list[Garment]:
-    over, under = (
-        _front(body, cut.opening, cut.outer, 0.04, placket=True),
-        _front(body, cut.under, cut.outer, 0.018),
-    )
+    over = _front(body, cut, 0.04, seed=1, placket=True)
+    under = _front(body, cut, 0.018, seed=2, placket=False)
+    ground = surface(over, normals(over))
     return [
         sheet("shirt_over", over, material, CLOTH),
         sheet("shirt_under", under, material, CLOTH).mirrored("shirt_under"),
-        _collar(body, cut, material),
-        *[_button(body, height, material) for height in cut.buttons],
+        _collar(body, ground, cut, material),
+        *[_button(ground, over, height) for height in cut.buttons],
     ]
 
 
-def _front(
-    body: Body,
-    edge: tuple[tuple[float, float], ...],
-    outer: tuple[tuple[float, float], ...],
-    height: float,
-    *,
-    placket: bool = False,
-) -> F64:
-    inner = curve(edge, 200)
-    plan = panel(inner, curve(outer, 200), 110)
+def _front(body: Body, cut: ShirtCut, height: float, *, seed: int, placket: bool) -> F64:
+    """A front (R, C, 3) as if on the viewer's right, rows from the neck down, columns from its edge."""
+    inner = curve(cut.opening, ALONG)
+    plan = panel(inner, curve(cut.outer, ALONG), ACROSS)
     away = np.linalg.norm(plan - inner, axis=-1)
-    band = np.clip((PLACKET - away) / 0.015, 0, 1) * 0.012 if placket else np.zeros_like(away)
-    return body.laid(plan, spread(inner, plan, 0.6), height + band).swapaxes(0, 1)
+    lift = height + drawn(varied(SHIRT, seed), plan[..., 0], plan[..., 1]) * np.clip(away / 0.3, 0, 1)
+    if placket:
+        lift = lift + 0.012 * np.clip((PLACKET - away) / 0.015, 0, 1)
+        lift = lift - 0.005 * (_line(away, 0.045) + _line(away, PLACKET - 0.045))
+    laid = body.laid(plan, spread(inner, plan, 0.6), lift).swapaxes(0, 1)
+    return laid + normals(laid) * uneven(laid, seed, 0.006)[..., None]
 
 
-def _button(body: Body, height: float, material: str) -> Garment:
-    plan = np.array([[0.0, height]])
-    point = body.laid(plan, np.ones(1), 0.052)
-    normal = body.form.surface.near(point)[1]
-    return button("shirt_button", point[0], normal[0], 0.052, "shirt_button")
+def _line(away: F64, where: float) -> F64:
+    """1 on a line of stitches at `where` dm from the edge, 0 elsewhere."""
+    return np.exp(-(((away - where) / 0.009) ** 2))
 
 
-def _collar(body: Body, cut: ShirtCut, material: str) -> Garment:
+def _button(ground: Surface, over: F64, height: float) -> Garment:
+    grid = over.reshape(-1, 3)
+    place = grid[np.hypot(grid[:, 0], grid[:, 1] - height).argmin()]
+    normal = ground.near(place)[1]
+    return button("shirt_button", place - 0.004 * normal, normal, 0.055, "shirt_button")
+
+
+def _collar(body: Body, ground: Surface, cut: ShirtCut, material: str) -> Garment:
     """Stand and leaf, from the front end of one side round the neck to the other."""
-    fold, leaf = (curve(keys, 90) for keys in (cut.fold, cut.leaf))
-    fold = body.skin.cleared(fold, 0.07)
-    share = np.linspace(0, 1, 26)[:, None]
-    grid = fold[:, None] + (leaf - fold)[:, None] * share
-    away = unit(leaf - fold)
-    up = body.skin.near(fold)[1] * 0.4 + np.array([0, 0.6, 0])
+    fold, edge = curve(cut.fold, RUNGS), curve(cut.leaf, RUNGS)
+    fold = body.skin.cleared(fold, 0.06)
+    share = np.linspace(0, 1, LEAF)[:, None]
+    away = unit(edge - fold)
+    up = body.skin.near(fold)[1] * 0.5 + np.array([0, 0.5, 0])
     up = unit(up - (up * away).sum(-1, keepdims=True) * away)
-    grid = grid + up[:, None] * (0.05 * np.sin(np.pi * np.clip(share * 1.15, 0, 1)))
-    grid = body.skin.cleared(body.form.surface.cleared(grid, 0.075), 0.07)
-    begin = grid[:, 0]
-    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 10)[:-1]
-    radius = 0.026
-    ring = (
-        begin[:, None]
-        - up[:, None] * radius
-        + radius * (up[:, None] * np.sin(turn)[:, None] - away[:, None] * np.cos(turn)[:, None])
-    )
-    foot = begin + away * 0.01
-    foot[:, 1] -= 0.30
-    foot = body.skin.cleared(foot, 0.03)
-    stand = foot[:, None] + (ring[:, :1] - foot[:, None]) * np.linspace(0, 1, 10)[:-1, None]
-    half = np.concatenate([stand, ring, grid], 1)
+    leaf = fold[:, None] + (edge - fold)[:, None] * share
+    leaf = leaf + up[:, None] * (0.07 * np.sin(np.pi * np.clip(share * 1.1, 0, 1)) * (1 - 0.4 * share))
+    front = np.clip(1.6 - np.arange(RUNGS) / 32, 0, 1)[:, None, None]
+    leaf = leaf + (ground.cleared(leaf, 0.035) - leaf) * front
+    leaf = body.skin.cleared(leaf, 0.06)
+    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, TURN)[:-1, None]
+    center = leaf[:, :1] - up[:, None] * ROLL
+    ring = center + ROLL * (up[:, None] * np.sin(turn) - away[:, None] * np.cos(turn))
+    foot = leaf[:, 0] + away * 0.01
+    foot[:, 1] -= np.linspace(0.17, 0.28, RUNGS)
+    foot = body.skin.cleared(foot, 0.03)[:, None]
+    stand = foot + (ring[:, :1] - foot) * np.linspace(0, 1, STAND)[:-1, None]
+    half = np.concatenate([stand, ring, leaf], 1)
     whole = np.concatenate([half * (-1, 1, 1), half[-2::-1]])
-    return sheet("shirt_collar", whole, material, 0.02, flip=True)
+    return sheet("shirt_collar", whole, material, COLLAR)

@@ -51,7 +51,7 @@ def button(name: str, center: F64, normal: F64, radius: float, material: str) ->
     profile = [(1.0, 0.0), (1.0, 0.12), (0.93, 0.2), (0.8, 0.2), (0.72, 0.12), (0.4, 0.11), (0.02, 0.11)]
     round_ = np.cos(angle)[:, None] * side + np.sin(angle)[:, None] * top
     rings = [center + radius * (r * round_ + h * normal) for r, h in profile]
-    return sheet(name, np.array(rings), material, 0.0, ring=True)
+    return sheet(name, np.array(rings), material, 0.0, flip=True, ring=True)
 
 
 def mirror(plan: F64) -> F64:
