@@ -28,7 +28,9 @@ EDGE_TICKS = 3
 """Ticks over which the mouth wakes before speech and settles after it."""
 
 _PP, _FF = VISEMES.index("pp"), VISEMES.index("ff")
-_UNSURE, _SURE = 0.22, 0.48
+_STOP_ROWS = 3
+"""A pause this near to a closing sound may be the part of it that makes no sound."""
+_UNSURE, _SURE = 0.22, 0.45
 """Evidence for a closing sound from which the lips start to obey it, and obey it alone."""
 _OWN = (PAST_ROWS - ROWS_PER_TICK // 2 + _LEAD_ROWS, PAST_ROWS + ROWS_PER_TICK // 2 + _LEAD_ROWS)
 """The frame's own rows, with the lips' lead: every row belongs to exactly one frame."""
@@ -105,51 +107,59 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
 def grip(rows: F32) -> tuple[float, float]:
     """How far the frame obeys a closing sound, 0..1, and which share of it is a bite on the lower lip.
 
-    A pause that may be a closure counts as one as far as something else speaks for it.
+    A pause counts as a closure as far as a closing sound beside it speaks for that.
     """
     near = rows[_NEAR]
-    lips, bite = near[:, _PP], near[:, _FF]
-    closing = lips + bite
-    seen = _smooth(np.minimum(closing + np.minimum(near[:, SILENCE], closing), 1)).tolist()
+    closing = (near[:, _PP] + near[:, _FF]).tolist()
+    if max(closing) < _UNSURE:
+        return 0.0, 0.0
+    seen = _evidence(closing, near[:, SILENCE].tolist())
     first, end = _OWN[0] - _NEAR.start, _OWN[1] - _NEAR.start
     best, at = 0.0, first
     for start, stop, peak in _runs(seen):
         inside = min(stop, end) - max(start, first)
-        middle = (start + stop) / 2
-        owned = 1.0 if first <= middle < end else hermite(inside / _HOLD_ROWS)
-        held = owned * hermite((peak - _UNSURE) / (_SURE - _UNSURE)) if inside > 0 else 0.0
+        if inside <= 0:
+            continue
+        owned = 1.0 if first <= _middle(closing, start, stop) < end else hermite(inside / _HOLD_ROWS)
+        held = owned * hermite((peak - _UNSURE) / (_SURE - _UNSURE))
         if held > best:
             best, at = held, max(start, first)
-    if best <= 0:
-        return 0.0, 0.0
     around = slice(max(at - 1, 0), end + 1)
-    total = float(closing[around].sum())
-    return best, float(bite[around].sum()) / max(total, 1e-6)
+    total = sum(closing[around])
+    return best, float(near[around, _FF].sum()) / total if total > 0 else 0.0
 
 
-def _smooth(evidence: F32) -> F32:
-    smooth = evidence * np.float32(0.5)
-    smooth[1:-1] += np.float32(0.25) * (evidence[:-2] + evidence[2:])
-    smooth[[0, -1]] *= 2
-    return smooth
+def _evidence(closing: list[float], pause: list[float]) -> list[float]:
+    """How much speaks for held lips in each row, a little smoothed."""
+    likely = [max(closing[max(at - _STOP_ROWS, 0) : at + _STOP_ROWS + 1]) for at in range(len(closing))]
+    raw = [
+        min(sure + min(still, near), 1.0) for sure, still, near in zip(closing, pause, likely, strict=True)
+    ]
+    padded = [raw[0], *raw, raw[-1]]
+    return [0.25 * padded[at] + 0.5 * padded[at + 1] + 0.25 * padded[at + 2] for at in range(len(raw))]
+
+
+def _middle(closing: list[float], start: int, stop: int) -> float:
+    """Where the closing sound of a stretch of rows has its middle."""
+    total = sum(closing[start:stop])
+    if total <= 0:
+        return (start + stop) / 2
+    return sum((at + 0.5) * closing[at] for at in range(start, stop)) / total
 
 
 def _runs(seen: list[float]) -> list[tuple[int, int, float]]:
-    """(start, end, peak) of each stretch of evidence, cut where it falls under half its peak or half of
-    `_SURE`."""
+    """(start, end, peak) of each stretch of evidence, cut where it falls under half its peak."""
     runs: list[tuple[int, int, float]] = []
-    floor = 0.5 * _SURE
     at = 0
     while at < len(seen):
         if seen[at] < _UNSURE:
             at += 1
             continue
-        start, peak = at, 0.0
+        start = at
         while at < len(seen) and seen[at] >= _UNSURE:
-            peak = max(peak, seen[at])
             at += 1
-        least = min(floor, 0.5 * peak) if peak < _SURE else 0.5 * peak
-        solid = [place for place in range(start, at) if seen[place] >= least]
+        peak = max(seen[start:at])
+        solid = [place for place in range(start, at) if seen[place] >= 0.5 * peak]
         runs.append((solid[0], solid[-1] + 1, peak))
     return runs
 

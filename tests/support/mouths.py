@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 from hypothesis import strategies as st
@@ -75,14 +76,14 @@ def gap(units: F32, presenter: str = "ruby") -> float:
 
 
 def closures(said: Sequence[Sound], *, lead: int = 20) -> list[range]:
-    """The frames that each closing sound of `said` touches; neighbours that close are one."""
+    """The frames that each closing sound of `said` touches; neighbours are held as one."""
     found: list[range] = []
     at = lead
-    for name, rows in said:
-        if name in CLOSURES:
-            start, end = at // 4, -(-(at + rows) // 4)
-            found.append(range(start, end))
-        at += rows
+    for closes, run in groupby(said, lambda sound: sound[0] in CLOSURES):
+        end = at + sum(rows for _, rows in run)
+        if closes:
+            found.append(range(at // 4, -(-end // 4)))
+        at = end
     return found
 
 
