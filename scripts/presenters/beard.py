@@ -6,7 +6,7 @@ import numpy as np
 
 from .base import F64
 from .camera import Camera
-from .looks import Look
+from .looks import BeardLook, Look
 from .nodes import add_strands, hair_material
 from .person import Person, smooth
 from .surface import Density, Roots, Surface, tangent, unit
@@ -21,10 +21,10 @@ def add_beard(surface: Surface, look: Look, posed: F64, camera: Camera) -> tuple
     if look.beard is None:
         return [], []
     rng = np.random.default_rng(41)
-    roots = surface.scatter(look.beard.strands * 2, beard_density(surface.person), rng)
+    roots = surface.scatter(look.beard.strands * 2, beard_density(surface.person, look.beard), rng)
     lips = surface.person.lips + surface.person.inside
-    roots = roots.only(roots.on(lips) < 0.16)
-    paths = _grown(surface, roots, posed, look.beard.length, rng)
+    roots = roots.only(roots.on(lips) < 0.42)
+    paths = _grown(surface, roots, posed, look.beard, rng)
     tone = _tone(surface.person, roots.at, rng) ** look.beard.bias
     material = hair_material("beard", look.beard.dark, look.beard.light, 0.45)
     width = look.beard.radius * np.linspace(1, 0.15, KNOTS) ** 0.7
@@ -35,8 +35,8 @@ def add_beard(surface: Surface, look: Look, posed: F64, camera: Camera) -> tuple
     return [whole], [add_strands("fuzz", paths[rim], width, material, tone[rim])]
 
 
-def beard_density(person: Person) -> Density:
-    """Where the beard grows, 0..1, with uneven soft edges."""
+def beard_density(person: Person, look: BeardLook | None) -> Density:
+    """Where the beard grows, 0..1, with uneven soft edges; 0 everywhere without a beard."""
     marks = person.landmarks
     mouth, half = marks.mouth, marks.mouth_half
     top = marks.nose[1] - 0.075 - mouth[1]
@@ -55,20 +55,22 @@ def beard_density(person: Person) -> Density:
         fits = (x < 0.80) & ((y < mouth[1] + top + 0.02) | (x > 0.5))
         return smooth(0, 1, reach) * fits
 
-    return density
+    return density if look is not None else lambda at: np.zeros(len(at))
 
 
-def _grown(surface: Surface, roots: Roots, posed: F64, length: float, rng: np.random.Generator) -> F64:
+def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.random.Generator) -> F64:
     marks = surface.person.landmarks
     x, y, _ = roots.at.T
     moustache = (y > marks.mouth[1]) & (np.abs(x) < marks.mouth_half + 0.10)
-    aim = np.c_[np.sign(x) * np.where(moustache, 0.70, 0.14), -np.ones(len(x)), np.full(len(x), 0.02)]
+    aim = np.c_[
+        np.clip(x / 0.12, -1, 1) * np.where(moustache, 0.70, 0.14), -np.ones(len(x)), np.full(len(x), 0.02)
+    ]
     start, normal = roots.on(posed), roots.normal
     aim = tangent(aim, normal)
     rise = 0.22 + 0.22 * rng.random(len(x))
     heading = unit(aim + normal * rise[:, None] + rng.normal(0, 0.13, aim.shape))
-    edge = beard_density(surface.person)(roots.at)
-    grown = length * (0.50 + 0.60 * rng.random(len(x))) * (0.45 + 0.55 * edge)
+    edge = beard_density(surface.person, look)(roots.at)
+    grown = look.length * (0.50 + 0.60 * rng.random(len(x))) * (0.30 + 0.70 * edge)
     grown *= np.where(moustache, 0.95, 1.0) * (
         1 + 0.35 * smooth(0.4, 0.0, np.abs(x)) * (y < marks.mouth[1] - 0.2)
     )

@@ -12,7 +12,10 @@ from .surface import Density, Surface, resampled, unit
 GUIDES, KNOTS, STEPS, STEP = 1500, 28, 84, 0.05
 PARTING = 0.20
 """The parting's x at the forehead; it drifts to the middle towards the crown."""
-FACE: Final = ((-1.7, -1.1, -0.75, -0.3, 0.1, 0.5, 0.8), (0.47, 0.47, 0.53, 0.59, 0.61, 0.54, 0.0))
+FACE: Final = (
+    (-1.7, -1.1, -0.75, -0.3, 0.1, 0.45, 0.62, 0.8),
+    (0.47, 0.47, 0.53, 0.59, 0.62, 0.57, 0.40, 0.0),
+)
 """Half the width that stays free for the face, by the height over the eyes."""
 OUTLINE: Final = (
     (-1.9, -1.55, -1.2, -0.8, -0.3, 0.2, 0.5, 0.75, 0.95, 1.1),
@@ -63,7 +66,7 @@ def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) 
     near = np.exp(-((beside / 0.20) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1])
     front = smooth(-0.95, -0.05, root[:, 2] - eyes[2])
     lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.55 * near)
-    aim = np.c_[side * 0.85, 0.16 + 0.22 * front, -0.30 - 0.28 * front]
+    aim = np.c_[side * (0.85 - 0.20 * front), 0.16 + 0.26 * front, -0.30 - 0.45 * front]
     heading = unit(aim + normal * (0.30 + 0.15 * near)[:, None] + rng.normal(0, 0.07, (count, 3)))
     inward = 0.26 * rng.random(count)
     points, place = [root], root.copy()

@@ -44,7 +44,7 @@ def _brow(
     length = look.length * (0.55 + 0.55 * rng.random(look.hairs)) * (1 - 0.30 * along)
     length *= 1 - 0.5 * np.abs(across)
     bend = np.c_[side * np.abs(np.sin(angle)) * 0.40, np.full_like(angle, -0.34), np.zeros_like(angle)]
-    lift = 0.004 + 0.006 * rng.random(look.hairs)
+    lift = (0.004 + 0.006 * rng.random(look.hairs)) * (1 - 0.6 * along)
     paths = [
         start
         + toward * (length * share)[:, None]

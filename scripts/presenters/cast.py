@@ -79,7 +79,7 @@ RUBY: Final = Cast(
             }
             | _both(
                 {
-                    "eyes/eye-scale-incr": 1.05,
+                    "eyes/eye-scale-incr": 1.25,
                     "eyes/eye-trans-in": 0.30,
                     "eyes/eye-height2-incr": 0.35,
                     "eyes/eye-bag-decr": 0.40,
@@ -95,12 +95,14 @@ RUBY: Final = Cast(
         rest=MappingProxyType(
             _pair(
                 {
-                    "mouthSmile": 0.40,
+                    "mouthSmile": 0.44,
                     "cheekSquint": 0.15,
                     "eyeWide": 0.12,
                     "mouthDimple": 0.06,
+                    "mouthLowerDown": -0.20,
                 }
             )
+            | {"jawOpen": -0.07}
         ),
         slim=0.30,
         teeth_drop=0.055,
@@ -148,13 +150,14 @@ MARCUS: Final = Cast(
         rest=MappingProxyType(
             _pair(
                 {
-                    "mouthSmile": 0.40,
+                    "mouthSmile": 0.44,
                     "cheekSquint": 0.12,
                     "mouthDimple": 0.08,
                     "eyeWide": 0.20,
                     "browOuterUp": 0.15,
                 }
             )
+            | {"jawOpen": -0.05}
         ),
         slim=0.26,
         teeth_drop=0.045,

@@ -2,15 +2,36 @@
 
 from typing import Any
 
+import numpy as np
+
+from .base import F64
 from .clothes import Garment, build
 from .clothes.cloth_material import fabric
 from .nodes import add_mesh
 from .person import Person
+from .surface import unit
 
 
 def add_garments(person: Person) -> list[Any]:
     """Every piece that `person` wears."""
     return [_piece(garment) for garment in build(person)]
+
+
+def outside(person: Person) -> tuple[F64, F64]:
+    """Points (N, 3) all over the clothes and their outward normals."""
+    pieces = build(person)
+    return np.concatenate([each.vertices for each in pieces]), np.concatenate(
+        [_normals(each) for each in pieces]
+    )
+
+
+def _normals(garment: Garment) -> F64:
+    corner = garment.vertices[garment.faces]
+    flat = np.cross(corner[:, 2] - corner[:, 0], corner[:, 3] - corner[:, 1])
+    total = np.zeros_like(garment.vertices)
+    for column in garment.faces.T:
+        np.add.at(total, column, flat)
+    return unit(total)
 
 
 def _piece(garment: Garment) -> Any:

@@ -23,8 +23,8 @@ HAIRLINES: Final = MappingProxyType(
             (0.61, 0.60, 0.48, 0.26, 0.02, 0.06, -0.2, -0.55, -0.72),
         ),
         "cropped": (
-            (0, 0.20, 0.42, 0.66, 0.90, 1.08, 1.22, 1.36, 1.5, 1.75, 2.1, 3.2),
-            (0.68, 0.69, 0.75, 0.64, 0.36, 0.14, -0.16, -0.22, 0.10, -0.20, -0.46, -0.62),
+            (0, 0.20, 0.42, 0.64, 0.84, 0.95, 1.02, 1.16, 1.26, 1.5, 1.75, 2.1, 3.2),
+            (0.63, 0.64, 0.71, 0.62, 0.36, 0.10, -0.22, -0.26, 0.02, 0.08, -0.20, -0.46, -0.62),
         ),
     }
 )
@@ -43,7 +43,7 @@ def scalp(person: Person, style: str) -> Density:
         angle = np.arctan2(np.abs(x), z - middle[2])
         uneven = 0.020 * np.sin(9 * x + 3) + 0.014 * np.sin(23 * x + 11 * z) + 0.008 * np.sin(61 * x - 37 * y)
         above = np.clip((y - np.interp(angle, angles, heights) - eyes + uneven) / 0.13 + 0.1, 0, 1)
-        return above * smooth(0.03, 0.07, ears.query(at)[0])
+        return above * smooth(0.012, 0.04, ears.query(at)[0])
 
     return density
 

@@ -37,7 +37,7 @@ class EyeLook:
     ring: Rgb
     outer: Rgb
     inner: Rgb
-    white: Rgb = (226, 219, 212)
+    white: Rgb = (212, 205, 199)
     iris: float = 27.5
     pupil: float = 10.0
     seed: int = 5
@@ -91,9 +91,9 @@ class LightLook:
 
     key: float = 700.0
     fill: float = 80.0
-    rim_right: float = 190.0
-    rim_left: float = 130.0
-    top: float = 90.0
+    rim_right: float = 130.0
+    rim_left: float = 95.0
+    top: float = 70.0
     under: float = 22.0
     around: float = 0.24
     exposure: float = 0.45
@@ -113,13 +113,13 @@ class Look:
 
 RUBY: Final = Look(
     skin=SkinLook(
-        base=(214, 160, 132),
+        base=(216, 164, 139),
         warm=(202, 136, 108),
         spot=(176, 114, 88),
         blush=(208, 108, 94),
         lips=(182, 88, 84),
         lid=(180, 120, 102),
-        scalp=(92, 66, 54),
+        scalp=(58, 41, 34),
         blush_share=0.26,
         lip_share=0.80,
         freckles=0.35,
@@ -134,7 +134,7 @@ RUBY: Final = Look(
         light=(58, 37, 26),
         bias=1.6,
         roughness=0.34,
-        strands=34000,
+        strands=48000,
         radius=0.0017,
     ),
     brow=BrowLook(
@@ -153,24 +153,24 @@ RUBY: Final = Look(
 
 MARCUS: Final = Look(
     skin=SkinLook(
-        base=(206, 154, 128),
+        base=(204, 154, 131),
         warm=(194, 130, 106),
         spot=(158, 104, 82),
         blush=(194, 104, 88),
         lips=(172, 100, 92),
         lid=(176, 118, 100),
-        scalp=(150, 120, 106),
+        scalp=(128, 104, 94),
         blush_share=0.22,
         lip_share=0.60,
         freckles=0.20,
         vessels=0.22,
         roughness=0.44,
-        age=1.0,
+        age=1.7,
     ),
     eye=EyeLook(ring=(26, 34, 44), outer=(74, 96, 112), inner=(122, 124, 108), seed=9),
     hair=HairLook(
         style="cropped",
-        dark=(34, 30, 28),
+        dark=(36, 31, 28),
         light=(150, 146, 142),
         bias=1.3,
         roughness=0.40,
@@ -178,21 +178,21 @@ MARCUS: Final = Look(
         radius=0.0015,
     ),
     brow=BrowLook(
-        dark=(58, 50, 46),
-        light=(132, 122, 114),
-        hairs=560,
+        dark=(50, 43, 39),
+        light=(120, 110, 102),
+        hairs=820,
         x=(0.115, 0.53),
-        y=0.165,
-        arch=0.030,
-        fall=0.040,
-        thick=0.088,
+        y=0.148,
+        arch=0.052,
+        fall=0.038,
+        thick=0.100,
         length=0.078,
         radius=0.0013,
     ),
     beard=BeardLook(
-        dark=(46, 40, 36), light=(158, 152, 146), bias=1.15, strands=26000, length=0.070, radius=0.0013
+        dark=(44, 40, 37), light=(158, 152, 146), bias=1.15, strands=38000, length=0.070, radius=0.0011
     ),
-    light=LightLook(rim_right=150.0, rim_left=110.0),
+    light=LightLook(rim_right=75.0, rim_left=60.0, top=70.0),
 )
 
 LOOKS: Final[Mapping[str, Look]] = MappingProxyType({"ruby": RUBY, "marcus": MARCUS})

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from .base import F64
-from .beard import add_beard
+from .beard import add_beard, beard_density
 from .brows import add_brows
 from .eyes import add_eyes
-from .garments import add_garments
+from .garments import add_garments, outside
 from .hair import add_hair, scalp
 from .looks import LOOKS
 from .nodes import Shader, add_mesh, new_scene, rgba, subdivided
@@ -57,8 +57,8 @@ def build_scene(person: Person, view: str) -> Scene:
     """The scene as the camera of `view` needs it: only the face's expression depends on it."""
     new_scene()
     look, posed = LOOKS[person.cast.name], person.seen(view)
-    surface = Surface(person, person.landmarks.chin[1] - 0.9)
-    skin = add_skin(person, look, posed, scalp(person, look.hair.style))
+    surface = Surface(person, person.landmarks.chin[1] - 0.9, outside(person))
+    skin = add_skin(person, look, posed, scalp(person, look.hair.style), beard_density(person, look.beard))
     limit = person.limit(posed)
     beard, fuzz = add_beard(surface, look, limit, person.camera(view)) if look.beard else ([], [])
     things = {

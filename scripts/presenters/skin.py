@@ -18,10 +18,10 @@ DEPTH = 1.9
 """How far below the chin the skin goes, in dm."""
 
 
-def add_skin(person: Person, look: Look, posed: F64, hair_density: Density) -> Any:
+def add_skin(person: Person, look: Look, posed: F64, hair: Density, beard: Density) -> Any:
     """The skin at the control points `posed` (V, 3), painted by where it is at rest.
 
-    Its attribute `cut` is positive on the head and negative below the jaw's back, where the plate begins.
+    Its attribute `cut` is positive on the head and negative below the chin, where the plate begins.
     """
     marks = person.landmarks
     faces, corners = person.faces(), person.corners()
@@ -33,10 +33,10 @@ def add_skin(person: Person, look: Look, posed: F64, hair_density: Density) -> A
     place = subdivided(posed[used], quads, texels, LEVEL)[0]
     texel = np.zeros((len(rest), 2))
     texel[fine.ravel()] = uv
-    zones = paint_zones(person, look, rest, texel, np.clip(hair_density(rest), 0, 1))
+    zones = paint_zones(person, look, rest, texel, hair(rest), beard(rest))
     normal = _normals(place, fine)
     place = place - normal * zones.depth[:, None]
-    cut = rest[:, 1] - 0.35 * (rest[:, 2] - marks.between[2]) - (marks.chin[1] + 0.30)
+    cut = rest[:, 1] - (marks.chin[1] - 0.03)
     x, y, z = rest.T
     attributes = {
         "rest": np.stack([x, -z, y], 1),
@@ -69,7 +69,7 @@ def _material(skin: SkinLook) -> Any:
     rough = shader.add(shader.mul(shader.noise(at, 42, 4, 0.7), 0.24), skin.roughness - 0.12)
     rough = shader.add(rough, shader.mul(shader.attribute("oil"), -0.06), shader.mul(lips, -0.10))
     shader.set(roughness=rough, specular_ior_level=0.40)
-    shader.bump(_height(shader, at, lips), 0.30, 0.010)
+    shader.bump(_height(shader, at, lips), 0.24, 0.010)
     return shader.material
 
 

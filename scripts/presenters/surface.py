@@ -38,9 +38,12 @@ class Roots:
 
 
 class Surface:
-    """The body above `floor` in triangles on the smooth surface."""
+    """The body above `floor` in triangles on the smooth surface.
 
-    def __init__(self, person: Person, floor: float) -> None:
+    Strands are kept out of the body and of `cloth`: points (N, 3) and their outward normals.
+    """
+
+    def __init__(self, person: Person, floor: float, cloth: tuple[F64, F64]) -> None:
         self.person = person
         self.points = person.limit(person.rest)
         self.normals = person.normals(self.points)
@@ -53,7 +56,9 @@ class Surface:
         self.middles = (a + b + c) / 3
         solid = np.unique(self.triangles)
         solid = solid[person.inside[solid] < 0.3]
-        self._tree, self._at, self._out = cKDTree(self.points[solid]), self.points[solid], self.normals[solid]
+        self._at = np.concatenate([self.points[solid], cloth[0]])
+        self._out = np.concatenate([self.normals[solid], cloth[1]])
+        self._tree = cKDTree(self._at)
 
     def scatter(self, count: int, density: Density, rng: np.random.Generator) -> Roots:
         """Up to `count` roots spread evenly, thinned by `density`."""

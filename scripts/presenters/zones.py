@@ -17,7 +17,7 @@ INSIDE: Final[Rgb] = (118, 42, 42)
 UNDER_EYE: Final[Rgb] = (152, 92, 88)
 TEAR: Final[Rgb] = (206, 126, 116)
 """The inner corner of the eye."""
-SHADOW: Final[Rgb] = (140, 112, 100)
+SHADOW: Final[Rgb] = (116, 94, 84)
 """Skin that shines through a beard."""
 
 Line = tuple[tuple[float, float], ...]
@@ -29,7 +29,7 @@ FOREHEAD: Final[tuple[Line, ...]] = (
 )
 """Lines of age, x and y from the point between the eyes, in dm."""
 SIDES: Final[tuple[Line, ...]] = (
-    ((0.455, 0.015), (0.52, 0.05), (0.585, 0.10)),
+    ((0.470, 0.005), (0.52, 0.03), (0.575, 0.065)),
     ((0.460, -0.015), (0.535, -0.005), (0.605, 0.015)),
     ((0.450, -0.050), (0.52, -0.075), (0.58, -0.10)),
     ((0.14, -0.15), (0.24, -0.195), (0.36, -0.185), (0.43, -0.14)),
@@ -53,8 +53,11 @@ class Zones:
     depth: F64
 
 
-def paint_zones(person: Person, look: Look, at: F64, texel: F64, hairy: F64) -> Zones:
-    """Zones of the places `at` (N, 3) with `texel` (N, 2), y up; `hairy` (N,) is where scalp hair grows."""
+def paint_zones(person: Person, look: Look, at: F64, texel: F64, hairy: F64, bearded: F64) -> Zones:
+    """Zones of the places `at` (N, 3) with `texel` (N, 2), y up.
+
+    `hairy` and `bearded` (N,) are where hair and beard grow.
+    """
     skin, marks = look.skin, person.landmarks
     lips = masked("lips", texel, 5.0)
     blush = _blush(marks, at)
@@ -64,8 +67,7 @@ def paint_zones(person: Person, look: Look, at: F64, texel: F64, hairy: F64) -> 
     _lay(tint, skin.blush, 0.30 * masked("ears", texel, 3.0))
     _around_eyes(tint, skin.lid, marks, at)
     _lay(tint, INSIDE, masked("inside-mouth", texel, 1.5))
-    if look.beard is not None:
-        _lay(tint, SHADOW, 0.40 * _spot(at, marks.chin + np.array([0, 0.14, 0.4]), (0.70, 0.50, 0.8)))
+    _lay(tint, SHADOW, 0.60 * bearded)
     _lay(tint, skin.lips, skin.lip_share * smooth(0.10, 0.75, lips))
     _lay(tint, skin.scalp, 0.85 * hairy)
     nose = _spot(at, marks.nose, (0.26, 0.26, 0.4))
@@ -130,7 +132,7 @@ def _lines(marks: Landmarks, at: F64) -> F64:
     for line in FOREHEAD:
         depth[near] += 0.0045 * _groove(spot, line, 0.014)
     for line in SIDES:
-        depth[near] += 0.0040 * _groove(mirrored, line, 0.010)
+        depth[near] += 0.0028 * _groove(mirrored, line, 0.010)
     return depth
 
 
