@@ -56,6 +56,8 @@ _USUAL_PACE = 14.0
 _HURRY = 0.5
 _PACE_RANGE = (0.78, 1.06)
 _LEAST_SPOKEN_ROWS = 30
+_EACH: Final = np.ones(len(VISEMES), np.float32)
+_SPOKEN: Final = np.where(np.arange(len(VISEMES)) == SILENCE, np.float32(0), np.float32(1))
 
 
 def _dominance() -> F32:
@@ -181,13 +183,12 @@ def loudness(loud: F32, reference: float) -> float:
 def pace(rows: F32) -> float:
     """Changes of mouth shape a second in `rows` (N, 15) of recent speech, pauses left out; the usual pace
     where too little is spoken to tell."""
-    spoken = 1.0 - rows[:, SILENCE] - (rows.sum(1) < 0.5)
+    spoken = rows @ _SPOKEN
     count = float(spoken.sum())
     if count < _LEAST_SPOKEN_ROWS:
         return _USUAL_PACE
-    broad = rows[:-2] + rows[1:-1] + rows[2:]
-    change = 0.5 / 3 * np.abs(np.diff(broad, axis=0)).sum(1) @ spoken[1:-2]
-    return float(change) / count * 100
+    change = np.abs(rows[3:] - rows[:-3]) @ _EACH
+    return 0.5 / 3 * float(change @ spoken[1:-2]) / count * 100
 
 
 def hurry(pace: float) -> float:

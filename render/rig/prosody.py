@@ -25,6 +25,8 @@ _RISE, _FALL = 0.06, 0.02
 """How fast the usual loudness and pitch follow the voice: they settle where stresses stand out."""
 _LOUD_DB, _HIGH_TONES = 7.0, 5.0
 """Above the usual, worth one full stress: decibels and semitones."""
+_FAINT_DB = -4.0
+"""Against the usual: no syllable softer than this is stressed, whatever its pitch."""
 _LEAST = 0.55
 _APART_TICKS = 12
 """Beats come no faster than this, however fast the speech."""
@@ -77,7 +79,7 @@ def _prominence(state: ProsodyState, heard: F32) -> float:
     loud = level - float(state.usual[0])
     stress = min(max(loud / _LOUD_DB, -1.0), 1.5)
     state.usual[0] += np.float32(_settle(loud, 12.0))
-    hz = pitch(np.concatenate([state.tail, heard]))
+    hz = pitch(np.concatenate([state.tail, heard])) if loud > _FAINT_DB else None
     if hz is not None:
         high = 12 * float(np.log2(hz)) - float(state.usual[1])
         state.usual[1] += np.float32(_settle(high, 7.0))

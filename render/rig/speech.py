@@ -113,14 +113,14 @@ class Speech:
         state = self._state
         ticks = np.arange(frame - lips.EDGE_TICKS, frame + lips.EDGE_TICKS + 1) % _KEPT_TICKS
         awake = lips.awake(state.audible[ticks])
-        first = lips.first_row(frame)
-        place = np.arange(first, first + lips.SPAN_ROWS) % _KEPT_ROWS
+        end = lips.first_row(frame) + lips.SPAN_ROWS
+        recent = np.arange(end - _PACE_ROWS, end) % _KEPT_ROWS
+        rows = state.rows[recent]
         scale = intensity
         if awake > 0:
-            recent = np.arange(first + lips.SPAN_ROWS - _PACE_ROWS, first + lips.SPAN_ROWS) % _KEPT_ROWS
-            scale *= lips.loudness(state.loud[place], float(state.reference[0]))
-            scale *= lips.hurry(lips.pace(state.rows[recent]))
-        return lips.mouth(state.rows[place], scale, awake)
+            scale *= lips.loudness(state.loud[recent[-lips.SPAN_ROWS :]], float(state.reference[0]))
+            scale *= lips.hurry(lips.pace(rows))
+        return lips.mouth(rows[-lips.SPAN_ROWS :], scale, awake)
 
     def talk(self, frame: int) -> Talk:
         """What life needs to know around `frame`."""
