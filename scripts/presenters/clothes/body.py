@@ -33,7 +33,7 @@ def half_body(form: Form, cut: JacketCut, side: int) -> F64:
     front = _panel(form, cut, np.r_[neck, fold, edge], behind=False)
     back = _panel(form, cut, np.r_[neck, behind], behind=True)
     grid = np.concatenate([back[:0:-1], front])
-    away, _ = cKDTree(armhole(form, cut)).query(grid)
+    away, _ = cKDTree(_closed(armhole(form, cut), 1200)).query(grid)
     height = body_folds(grid, side, cut.seed) * np.clip(away / 0.1, 0, 1)
     height = height - SEAM * np.exp(-((away / 0.035) ** 2)) + over_lift(cut, side, grid)
     return grid + form.surface.near(grid)[1] * height[..., None]
@@ -86,6 +86,13 @@ def _panel(form: Form, cut: JacketCut, inner: F64, *, behind: bool) -> F64:
     start[0] = np.pi / 2
     x = form.half_at(y) * np.sin(start[:, None] + (np.pi / 2 - start[:, None]) * across)
     return form.at(x, y, behind=behind)
+
+
+def _closed(ring: F64, count: int) -> F64:
+    """`count` points (count, 3) along the closed line through `ring` (N, 3)."""
+    where = np.linspace(0, len(ring), count)
+    line = np.concatenate([ring, ring[:1]])
+    return np.stack([np.interp(where, np.arange(len(line)), column) for column in line.T], 1)
 
 
 def _even(points: F64, share: F64) -> F64:

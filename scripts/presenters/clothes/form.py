@@ -99,7 +99,11 @@ def curve(keys: Sequence[Sequence[float]], count: int, *, closed: bool = False) 
     """`count` points (count, D) evenly along a smooth curve through `keys`."""
     points = np.array([*keys, keys[0]] if closed else keys, np.float64)
     reach = np.r_[0, np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))]
-    return PchipInterpolator(reach, points)(np.linspace(0, reach[-1], count))
+    line = PchipInterpolator(reach, points)(np.linspace(0, reach[-1], count))
+    chord = line[0] + (line[-1] - line[0]) * np.linspace(0, 1, count)[:, None]
+    bulge = line - chord
+    mirrored = np.concatenate([-bulge[:0:-1], bulge, -bulge[-2::-1]])
+    return chord + gaussian_filter1d(mirrored, 0.02 * count, axis=0)[count - 1 : 2 * count - 1]
 
 
 def fitted(

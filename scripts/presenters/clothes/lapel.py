@@ -11,9 +11,9 @@ from .under import Body
 RUNGS, COLLAR_RUNGS = 150, 130
 TURN, LEAF = 14, 64
 """Points of a rung round the fold, and from the fold to the edge."""
-LIE = 0.045
+LIE = 0.052
 """Height in dm of a lapel's cloth above the jacket."""
-STITCH = 0.05
+STITCH = 0.038
 """Distance in dm of the line of stitches from the edge."""
 
 
@@ -36,7 +36,7 @@ def lapel(form: Form, cut: JacketCut, side: int) -> F64:
 
 def collar(form: Form, cut: JacketCut, body: Body) -> F64:
     """Rungs (R, C, 3) from the gorge of one side round the neck to the other's, seam to edge."""
-    start = form.at(*np.array(cut.roll[-1])[:, None])[0]
+    lower, start = form.at(*roll_line(cut, RUNGS)[[-3, -1]].T)
     fold = curve([start.tolist(), *[list(key) for key in cut.neck]], COLLAR_RUNGS)
     fold = body.skin.cleared(fold, cut.stand_off * np.clip(np.arange(COLLAR_RUNGS) / 30, 0.2, 1))
     edge = form.surface.lifted(curve([list(key) for key in cut.collar], COLLAR_RUNGS), LIE)
@@ -46,9 +46,14 @@ def collar(form: Form, cut: JacketCut, body: Body) -> F64:
     first, second = np.clip(share / 0.6, 0, 1), np.clip((share - 0.6) / 0.4, 0, 1)
     kinked = fold[:, None] + (corner - fold)[:, None] * first + (edge - corner)[:, None] * second
     bend = np.clip(1 - np.arange(COLLAR_RUNGS) / 16, 0, 1)[:, None, None] ** 1.5
-    rungs = _turned(form, leaf + (kinked - leaf) * bend, LIE + 0.004, np.full(COLLAR_RUNGS, FOLD))
+    leaf = leaf + (kinked - leaf) * bend
+    sunk = np.clip(1 - np.arange(COLLAR_RUNGS) / 7, 0, 1)[:, None] * np.clip(
+        (0.58 - share[:, 0]) / 0.05, 0, 1
+    )
+    leaf = leaf + (lower - start) * sunk[..., None]
+    rungs = _turned(form, leaf, LIE + 0.004 - 0.03 * sunk, np.full(COLLAR_RUNGS, FOLD))
     foot = fold + unit(edge - fold) * 0.02
-    foot[:, 1] -= 0.34
+    foot[:, 1] -= np.interp(np.arange(COLLAR_RUNGS), (0, 45), (0.06, 0.34))
     rungs[:, 0], rungs[:, 1] = foot, (foot + rungs[:, 2]) / 2
     rungs = _pressed(form, rungs, cut.seed)
     return np.concatenate([rungs * (-1, 1, 1), rungs[-2::-1]])
@@ -69,6 +74,6 @@ def _turned(form: Form, leaf: F64, lie: F64 | float, radius: F64) -> F64:
 def _pressed(form: Form, rungs: F64, seed: int) -> F64:
     """The rungs with the line of stitches along their edge and the unevenness of the cloth."""
     away = np.linalg.norm(rungs - rungs[:, -1:], axis=-1)
-    height = uneven(rungs, seed, 0.006) - 0.006 * np.exp(-(((away - STITCH) / 0.011) ** 2))
+    height = uneven(rungs, seed, 0.006) - 0.005 * np.exp(-(((away - STITCH) / 0.010) ** 2))
     height = height * np.clip(np.arange(len(rungs)) / 12, 0, 1)[:, None]
     return rungs + form.surface.near(rungs)[1] * height[..., None]

@@ -3,8 +3,9 @@
 import numpy as np
 
 from .cut import TopCut
+from .folds import TOP, drawn, uneven, varied
 from .form import curve
-from .mesh import Garment, sheet
+from .mesh import Garment, normals, sheet
 from .under import Body, mirror, panel, spread
 
 CLOTH = 0.012
@@ -17,5 +18,8 @@ def build_top(body: Body, cut: TopCut, material: str) -> list[Garment]:
     plan = panel(inner, outer, 140)
     away = np.linalg.norm(plan - inner, axis=-1)
     hem = 0.010 * np.clip((HEM - away) / 0.012, 0, 1) - 0.006 * np.exp(-(((away - HEM) / 0.012) ** 2))
-    grid = body.laid(plan, spread(inner, plan, 0.7), 0.02 + hem)
+    sides = [drawn(varied(TOP, seed), sign * plan[..., 0], plan[..., 1]) for seed, sign in ((3, 1), (4, -1))]
+    soft = (sides[0] + sides[1]) * np.clip((away - HEM) / 0.2, 0, 1)
+    grid = body.laid(plan, spread(inner, plan, 0.7), 0.02 + hem + soft)
+    grid = grid + normals(grid) * uneven(grid, 5, 0.006)[..., None]
     return [sheet("top", grid, material, CLOTH)]
