@@ -22,8 +22,8 @@ DEPTH_SLACK = 0.02
 """How far behind the nearest surface skin still counts as seen, in dm."""
 STEP = 0.05
 """Depths that differ more between neighbours are an outline, in dm."""
-SHY_PX = 4.0
-"""Within so many pixels of an outline or of another part a view loses weight."""
+SHY = 0.0025
+"""Within this share of the picture's width of an outline or of another part a view loses weight."""
 TONE_TEXELS, FADE_TEXELS, SEAM_TEXELS = 10.0, 26.0, 1.5
 """Widths: what is tone rather than detail, over how much tones fade into each other, and details."""
 DETAIL_POWER = 4
@@ -33,11 +33,13 @@ LEAST_WEIGHT = 1e-4
 @dataclass(frozen=True, slots=True)
 class Surface:
     """The skin as one camera saw it: `points` and unit `normals` (V, 3) of its vertices, and everything that
-    could hide it as `blockers`, pairs of vertices and triangles."""
+    could hide it as `blockers`, pairs of vertices and triangles. `worth` (V,) weighs what it shows, 1 where
+    nothing is said."""
 
     points: F64
     normals: F64
     blockers: Sequence[tuple[F64, Ints]] = ()
+    worth: F64 | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,8 @@ def _sample(shot: Shot, texels: Hits, triangles: Ints) -> _Sample:
     visible[seen] = (screen[:, 2] < depth[seen] + DEPTH_SLACK * (1 + 0.5 * slope)) & (facing > 0.02)
     weight = np.zeros(seen.shape, np.float32)
     weight[seen] = np.clip(facing, 0, 1) ** FACING_POWER * shot.priority
+    if shot.surface.worth is not None:
+        weight[seen] *= texels.blend(triangles, shot.surface.worth[:, None])[:, 0]
     cover = np.where(visible & (weight > 0), color[..., 3].astype(np.float32) / 255, -1)
     return _Sample(color[..., :3].astype(np.float32), weight * trusted * visible, cover.astype(np.float32))
 
@@ -149,7 +153,7 @@ def _trust(hits: Hits, skin: NDArray[np.bool_]) -> F32:
     kernel = np.ones((3, 3), np.uint8)
     smooth = (cv2.dilate(depth, kernel) - cv2.erode(depth, kernel) < STEP) & skin
     distance = cv2.distanceTransform(smooth.astype(np.uint8), cv2.DIST_L2, 5)
-    return np.clip(distance / SHY_PX, 0, 1).astype(np.float32)
+    return np.clip(distance / max(1.5, SHY * depth.shape[1]), 0, 1).astype(np.float32)
 
 
 def _mixed(samples: Sequence[_Sample], seen: NDArray[np.bool_]) -> F32:

@@ -99,7 +99,7 @@ def tongue(person: Person) -> Piece:
     return make_piece(
         Part.TONGUE,
         points,
-        _halves(faces),
+        halves(faces),
         color=(np.array(TONGUE) * (1 - edge) + np.array(TONGUE_EDGE) * edge) * groove[:, None],
         shade=255 * _open_light(person, points) * (0.7 + 0.3 * height),
         shapes=limit_shapes(person, members),
@@ -113,9 +113,9 @@ def cavity(person: Person, faces: Ints) -> Piece:
     return make_piece(
         Part.CAVITY,
         points,
-        _halves(np.searchsorted(members, faces)),
+        halves(np.searchsorted(members, faces)),
         color=LINING,
-        shade=255 * _open_light(person, points) ** 1.4,
+        shade=255 * (0.22 + 0.78 * _open_light(person, points)),
         shapes=limit_shapes(person, members),
     )
 
@@ -126,7 +126,8 @@ def limit_shapes(person: Person, members: Ints) -> dict[str, F64]:
     return {name: person.limit(unit.spread(count))[members] for name, unit in person.units.items()}
 
 
-def _halves(quads: Ints) -> Ints:
+def halves(quads: Ints) -> Ints:
+    """Two triangles for each quad."""
     return np.concatenate([quads[:, (0, 1, 2)], quads[:, (0, 2, 3)]])
 
 
@@ -191,8 +192,8 @@ def _tooth(
     turn = np.linspace(-1, 1, ACROSS)[None] * (np.pi / 2)
     across = np.sign(np.sin(turn)) * np.abs(np.sin(turn)) ** 0.75
     depth = np.cos(turn) ** 0.7 - 1
-    half = (span[1] - span[0]) / 2 * (0.985 + chance.uniform(-0.02, 0.01))
-    half = half * (0.86 + 0.14 * smooth(1.15, 0.35, rise)) * (1 - 0.07 * smooth(0.10, -0.02, rise))
+    half = (span[1] - span[0]) / 2 * (1.0 + chance.uniform(-0.02, 0.01))
+    half = half * (0.88 + 0.12 * smooth(1.15, 0.35, rise)) * (1 - 0.05 * smooth(0.10, -0.02, rise))
     thick = 0.030 + 0.016 * smooth(0, 0.5, rise)
     middle = np.full(1, (span[0] + span[1]) / 2)
     point, tangent, normal = arch.frame(middle)
@@ -226,7 +227,7 @@ def _enamel(rise: F64, across: F64, k: int, arch: Arch, places: F64) -> tuple[F6
     tip = smooth(0.22, 0.0, rise)[..., None] * (0.7 if k < 2 else 0.2)
     color = np.array(ENAMEL) * (1 - neck) + np.array(NECK) * neck
     color = color * (1 - tip) + np.array(TIP) * tip
-    between = 1 - 0.62 * smooth(0.70, 1.0, np.abs(across)) * (1 - 0.35 * smooth(0.4, 0.0, rise))
+    between = 1 - 0.50 * smooth(0.74, 1.0, np.abs(across)) * (1 - 0.45 * smooth(0.5, 0.0, rise))
     below = 1 - 0.22 * smooth(0.75, 1.1, rise)
     behind = 1 - 0.72 * smooth(0.03, 0.45, arch.front - places[..., 2])
     inner = np.where(rise < 0, 0.72, 1.0)

@@ -28,6 +28,7 @@ from .piece import Part, Piece, join
 from .plates import CUTS, Cut, write_plates, write_preview, write_webp
 from .relief import Relief, relief
 from .skinmesh import Skin, skin_mesh, swung
+from .stump import headless
 from .texture import layer_camera, read_picture, skin_shots, skin_texture
 
 U8 = NDArray[np.uint8]
@@ -87,11 +88,18 @@ def pack(name: str, layers: Path, target: Path) -> None:
     names = sorted(person.units)
     tensors = join(pieces, names) | _stage(person)
     (target / TENSORS).write_bytes(safetensors.numpy.save(tensors))
-    body = read_picture(layers / "front_body.png")
+    body = _body(person, layers)
     write_plates(name, body, target)
     write_preview(name, read_picture(layers / "front_all.png"), target / PREVIEW)
     _write_manifest(person, [_view(cut, person, pieces, body) for cut in CUTS], names, target)
     _report(pieces, target)
+
+
+def _body(person: Person, layers: Path) -> U8:
+    body = read_picture(layers / "front_body.png")
+    return headless(
+        person, body, read_picture(layers / "front_skin.png"), layer_camera(person, "front", body)
+    )
 
 
 def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path, target: Path) -> None:

@@ -14,7 +14,7 @@ from .person import Person, smooth
 from .piece import Part, Piece, make_piece
 from .unfold import unfold
 
-SIDE = 1280
+SIDE = 1024
 """Texels of the skin's texture, both ways."""
 FOLLOW: Final = (-0.85, 0.0)
 """Heights above the chin where the neck begins to follow the head, and where it follows fully."""

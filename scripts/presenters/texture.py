@@ -6,10 +6,12 @@ from pathlib import Path
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64
 from .camera import MASTER, VIEWS, Camera
+from .mouth import halves
 from .person import EXPRESSIONS, Person, smooth
 from .piece import Piece
 from .skinmesh import SIDE, Skin
@@ -20,6 +22,12 @@ U8 = NDArray[np.uint8]
 
 COLLAR = (-0.82, -0.60)
 """Heights above the chin between which the neck fades into the plate's, in dm."""
+INNER = ("helper-upper-teeth", "helper-lower-teeth", "helper-tongue")
+"""What the layers show in an open mouth."""
+CONTACT, CONTACT_WORTH = (0.030, 0.065), 0.004
+"""Distances in dm within which lips shade each other, and what a picture of them is worth then."""
+LID_TRAVEL, LID_WORTH = (0.015, 0.05), 0.12
+"""Travel in a blink, in dm, that makes skin a lid, and what a picture of the open eye is worth there."""
 CLOTHES_TOP = (-0.06, -0.22)
 """Heights above the chin below which clothes may cover the neck, in dm."""
 
@@ -45,12 +53,15 @@ def layer_camera(person: Person, view: str, picture: U8) -> Camera:
 def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path) -> dict[str, Shot]:
     """The skin layers of all views; `pieces` are what else the face holds and may hide it."""
     shots: dict[str, Shot] = {}
+    rest = _rest_worth(person)[skin.origin]
     for view in VIEWS:
         picture = read_picture(layers / f"{view}_skin.png")
         weights = EXPRESSIONS.get(view, {})
         points = person.limit(person.seen(view))
         blockers = [(_posed(piece, weights), piece.triangles) for piece in pieces]
-        surface = Surface(points[skin.origin], person.normals(points)[skin.origin], blockers)
+        blockers += [(points, halves(person.faces(group))) for group in INNER]
+        worth = None if view == "open" else rest
+        surface = Surface(points[skin.origin], person.normals(points)[skin.origin], blockers, worth)
         shots[view] = Shot(picture, layer_camera(person, view, picture), surface, PRIORITIES[view])
     return shots
 
@@ -62,6 +73,22 @@ def skin_texture(person: Person, skin: Skin, shots: Sequence[Shot]) -> U8:
     above = _heights(piece) - person.landmarks.chin[1]
     alpha = smooth(*COLLAR, above) * (1 - smooth(*CLOTHES_TOP, above) * cv2.blur(cover, (3, 3)))
     return np.round(np.concatenate([color, 255 * alpha[..., None]], 2)).astype(np.uint8)
+
+
+def _rest_worth(person: Person) -> F64:
+    """What pictures of the face at rest are worth at each vertex (V,) of the body: little where one lip lies
+    on the other and shades it, less than usual on lids, which are folded then."""
+    points = person.limit(person.rest)
+    mouth = np.flatnonzero((person.lips > 0.2) | (person.inside > 0.2))
+    drop = -person.units["jawOpen"].spread(len(points))[mouth, 1]
+    lips = mouth[drop < 0.15], mouth[drop >= 0.15]
+    worth = np.ones(len(points))
+    for mine, other in (lips, lips[::-1]):
+        distance, _ = cKDTree(points[other]).query(points[mine])
+        worth[mine] = CONTACT_WORTH + (1 - CONTACT_WORTH) * smooth(*CONTACT, distance)
+    blink = [person.units[f"eyeBlink{side}"].spread(len(points)) for side in ("Left", "Right")]
+    lid = smooth(*LID_TRAVEL, np.linalg.norm(np.sum(blink, axis=0), axis=1))
+    return worth * (1 - (1 - LID_WORTH) * lid)
 
 
 def _posed(piece: Piece, weights: Mapping[str, float]) -> F64:

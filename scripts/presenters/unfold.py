@@ -29,6 +29,14 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
+class _Place:
+    """The upper left corner `at` (2,) of an island, and whether its columns are rows there."""
+
+    at: F64
+    turned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Island:
     """Texel indices `members` and their places `at` (N, 2) in master pixels, from 0 up to `size` (2,)."""
 
@@ -55,7 +63,7 @@ def unfold(texels: F64, corners: Ints, span: F64, side: int) -> Layout:
         raise ValueError(f"the skin does not fit a texture of {side} texels; give it a larger one")
     full = np.full_like(texels, np.nan)
     for island, place in zip(islands, places, strict=True):
-        full[island.members] = place + island.at * low
+        full[island.members] = place.at + island.at[:, :: -1 if place.turned else 1] * low
     return Layout(full, low)
 
 
@@ -95,19 +103,40 @@ def _line(values: F64, first: F64, last: F64, need: F64) -> F64:
     return np.interp(values, edges, length)
 
 
-def _packed(sizes: list[F64], side: int) -> list[F64] | None:
-    """Corners (2,) of boxes on a square, each in the highest free place; None when they do not fit."""
-    order = np.argsort([-size[1] for size in sizes], kind="stable")
+def _packed(sizes: list[F64], side: int) -> list[_Place] | None:
+    """Where boxes lie on a square, each where it ends highest, lying or standing; None when they do not
+    fit."""
+    order = np.argsort([-size.max() for size in sizes], kind="stable")
     skyline = np.zeros(side, np.int64)
-    places: list[F64] = [np.zeros(2)] * len(sizes)
+    places = [_Place(np.zeros(2), turned=False)] * len(sizes)
     for k in order:
-        width, height = (np.ceil(sizes[k]) + 2 * GUTTER).astype(int)
-        if width > side or height > side:
+        found = [_lowest(skyline, sizes[k][::step]) for step in (1, -1)]
+        ends = [
+            side + 1 if each is None else each[1] + int(sizes[k][1 - turned])
+            for turned, each in enumerate(found)
+        ]
+        turned = int(np.argmin(ends))
+        spot = found[turned]
+        if spot is None:
             return None
-        tops = np.lib.stride_tricks.sliding_window_view(skyline, width).max(1)
-        left = int(tops.argmin())
-        if tops[left] + height > side:
-            return None
-        places[k] = np.array([left + GUTTER, tops[left] + GUTTER], np.float64)
-        skyline[left : left + width] = tops[left] + height
+        left, top = spot
+        width, height = _box(sizes[k][:: -1 if turned else 1])
+        places[k] = _Place(np.array([left + GUTTER, top + GUTTER], np.float64), turned=turned == 1)
+        skyline[left : left + width] = top + height
     return places
+
+
+def _lowest(skyline: Ints, size: F64) -> tuple[int, int] | None:
+    """Left and top of the highest free place for a box under the skyline."""
+    width, height = _box(size)
+    side = len(skyline)
+    if width > side or height > side:
+        return None
+    tops = np.lib.stride_tricks.sliding_window_view(skyline, width).max(1)
+    left = int(tops.argmin())
+    return (left, int(tops[left])) if tops[left] + height <= side else None
+
+
+def _box(size: F64) -> tuple[int, int]:
+    width, height = (np.ceil(size) + 2 * GUTTER).astype(int)
+    return int(width), int(height)
