@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...stream.easing import hermite
 from ...stream.visemes import ROWS_PER_TICK, SILENCE, VISEMES
 from .shapes import OPENING, SHAPES, TARGETS, TEMPO
-from .units import UNIT_COUNT
+from .units import UNIT_COUNT, UNITS
 
 F32 = NDArray[np.float32]
 
@@ -40,6 +40,7 @@ _HOLD_ROWS = 2.0
 """Rows of a frame that a closure must fill to close it, when its middle lies in another frame."""
 _REACH = 1.10
 """Blending weakens every target; this gives the strength back."""
+_TONGUE = UNITS.index("tongueOut")
 _FIRMNESS = 0.5
 """Share of a change of scale that rounding and spreading follow; opening follows it all."""
 
@@ -98,7 +99,9 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     share = pull / np.maximum(pull.sum(1, keepdims=True), np.float32(1e-6))
     units = share.reshape(-1) @ _PARTS
     firm = 1.0 + (scale - 1.0) * _FIRMNESS
-    units = units * np.where(OPENING, np.float32(_REACH * scale), np.float32(_REACH * max(firm, 0.0)))
+    size = np.where(OPENING, np.float32(_REACH * scale), np.float32(_REACH * max(firm, 0.0)))
+    size[_TONGUE] = min(scale, 1.0)
+    units = units * size
     hold, bite = grip(rows)
     if hold > 0:
         closed = _WHOLE[_PP] * np.float32(1 - bite) + _WHOLE[_FF] * np.float32(bite)

@@ -43,7 +43,7 @@ SHAPES: Final[dict[str, Shape]] = {
         4.0,
     ),
     "oh": Shape(
-        {"jawOpen": 0.33, "mouthPucker": 0.75, "mouthFunnel": 0.22, "mouthShrugLower": 0.15}, 1.25, 6.5, 4.5
+        {"jawOpen": 0.32, "mouthPucker": 0.84, "mouthFunnel": 0.24, "mouthShrugLower": 0.12}, 1.25, 6.5, 4.5
     ),
     "ou": Shape(
         {"jawOpen": 0.12, "mouthPucker": 1.0, "mouthFunnel": 0.26, "mouthRollLower": 0.12}, 1.35, 7.5, 4.5
@@ -53,17 +53,17 @@ SHAPES: Final[dict[str, Shape]] = {
         {"jawOpen": 0.03, "mouthLowerDown": 0.34, "mouthUpperUp": 0.22, "mouthStretch": 0.32}, 1.1, 3.0, 2.8
     ),
     "th": Shape(
-        {"jawOpen": 0.14, "mouthLowerDown": 0.24, "mouthUpperUp": 0.12, "tongueOut": 0.62}, 1.15, 3.2, 2.6
+        {"jawOpen": 0.16, "mouthLowerDown": 0.24, "mouthUpperUp": 0.15, "tongueOut": 0.71}, 1.15, 3.2, 2.6
     ),
     "dd": Shape(
-        {"jawOpen": 0.09, "mouthLowerDown": 0.20, "mouthUpperUp": 0.08, "mouthStretch": 0.08}, 0.7, 2.8, 2.8
+        {"jawOpen": 0.09, "mouthLowerDown": 0.20, "mouthUpperUp": 0.06, "mouthStretch": 0.08}, 0.7, 2.8, 2.8
     ),
     "ff": Shape(
         {"jawOpen": 0.07, "mouthRollLower": 0.88, "mouthUpperUp": 0.40, "mouthStretch": 0.10}, 2.0, 2.8, 2.2
     ),
     "kk": Shape({"jawOpen": 0.16, "mouthLowerDown": 0.14, "mouthUpperUp": 0.06}, 0.5, 2.8, 2.8),
     "nn": Shape(
-        {"jawOpen": 0.11, "mouthLowerDown": 0.17, "mouthUpperUp": 0.07, "mouthStretch": 0.10}, 0.6, 2.8, 2.8
+        {"jawOpen": 0.12, "mouthLowerDown": 0.17, "mouthUpperUp": 0.05, "mouthStretch": 0.08}, 0.6, 2.8, 2.8
     ),
     "rr": Shape(
         {
