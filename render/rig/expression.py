@@ -19,9 +19,8 @@ EMOTIONS: Final[dict[str, F32]] = {
     for name, units in {
         "neutral": {},
         "happy": {
-            "mouthSmile": 0.68,
+            "mouthSmile": 0.62,
             "mouthDimple": 0.15,
-            "mouthUpperUp": 0.10,
             "cheekSquint": 0.60,
             "eyeSquint": 0.25,
             "browOuterUp": 0.15,
@@ -31,8 +30,8 @@ EMOTIONS: Final[dict[str, F32]] = {
         "sad": {
             "browInnerUp": 1.0,
             "browDown": 0.20,
-            "mouthFrown": 1.0,
-            "mouthShrugLower": 0.38,
+            "mouthFrown": 0.85,
+            "mouthShrugLower": 0.32,
             "eyeLookDown": 0.30,
             "eyeSquint": 0.10,
         },
@@ -58,9 +57,9 @@ _BEARING_DEG: Final = {
 HEAD_LIMIT_DEG: Final = np.array([20.0, 12.0, 14.0], np.float32)
 """Yaw, pitch and roll that the drawing shows cleanly."""
 _YIELDING: Final = np.array([unit.startswith(("mouth", "jaw")) for unit in UNITS], np.bool_)
-_PUCKER = UNITS.index("mouthPucker")
-_CLOSURE_YIELD, _ROUND_YIELD = 0.3, 0.5
-"""How much of its mouth an emotion gives up to a closing sound and to a fully rounded one."""
+_PUCKER, _JAW = UNITS.index("mouthPucker"), UNITS.index("jawOpen")
+_CLOSURE_YIELD, _ROUND_YIELD, _OPEN_YIELD = 0.3, 0.5, 0.8
+"""How much of its mouth an emotion gives up to a closing sound, a fully rounded and a fully open one."""
 FADE_FRAMES = 10
 _HEAD_ACCELERATION = 0.30
 """Degrees a frame², the fastest a control may swing the head."""
@@ -120,7 +119,8 @@ def aim(controls: Controls) -> Aim:
 def mixed(mouth: Mouth, mood: F32) -> F32:
     """Face units (52,) of a `mouth` in a `mood` (52,): speech wins where both want the lips, and a closure is
     never opened."""
-    give = _CLOSURE_YIELD * mouth.holds + _ROUND_YIELD * float(mouth.units[_PUCKER])
+    give = _CLOSURE_YIELD * mouth.holds
+    give += _ROUND_YIELD * float(mouth.units[_PUCKER]) + _OPEN_YIELD * float(mouth.units[_JAW])
     kept = np.where(_YIELDING, np.float32(max(0.0, 1.0 - give)), np.float32(1))
     kept[OPENING] = 1.0 - mouth.holds
     return (mouth.units + mood * kept).astype(np.float32)

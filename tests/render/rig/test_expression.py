@@ -67,6 +67,7 @@ def test_an_emotion_gives_way_to_speech_where_both_want_the_lips() -> None:
     assert np.array_equal(free, EMOTIONS["happy"])
     assert held[smile] < 0.75 * free[smile]
     assert round_[smile] < 0.6 * free[smile]
+    assert mixed(Mouth(unit_vector({"jawOpen": 0.4}), 0.0), EMOTIONS["happy"])[smile] < 0.75 * free[smile]
     assert held[brow] == round_[brow] == free[brow]
 
 
