@@ -86,6 +86,6 @@ def _tone(person: Person, at: F64, rng: np.random.Generator) -> F64:
     marks = person.landmarks
     x, y, _ = at.T
     chin = smooth(0.42, 0.10, np.hypot(x, (y - marks.chin[1] - 0.12) * 0.9))
-    level = 0.46 + 0.20 * chin + 0.10 * smooth(0.5, 0.68, np.abs(x))
+    level = 0.46 + 0.12 * chin + 0.10 * smooth(0.5, 0.68, np.abs(x))
     lock = 0.10 * np.sin(23 * x + 5 * y) + 0.06 * np.sin(47 * x)
     return np.clip(level + lock + rng.normal(0, 0.24, len(at)), 0, 1)

@@ -13,8 +13,8 @@ GUIDES, KNOTS, STEPS, STEP = 1500, 28, 84, 0.05
 PARTING = 0.20
 """The parting's x at the forehead; it drifts to the middle towards the crown."""
 FACE: Final = (
-    (-1.7, -1.1, -0.75, -0.3, 0.1, 0.45, 0.62, 0.8),
-    (0.47, 0.47, 0.53, 0.59, 0.62, 0.57, 0.40, 0.0),
+    (-1.7, -1.1, -0.75, -0.3, 0.1, 0.45, 0.60, 0.70),
+    (0.47, 0.47, 0.53, 0.59, 0.62, 0.57, 0.30, 0.0),
 )
 """Half the width that stays free for the face, by the height over the eyes."""
 OUTLINE: Final = (
@@ -32,20 +32,24 @@ def grow_bob(
     """Paths (N, KNOTS, 3), widths (N, KNOTS) as shares of a hair's radius, tones (N,) 0..1."""
     roots = surface.scatter(GUIDES, lambda at: (density(at) > 0.3).astype(float), rng)
     guides = _cut(_fallen(surface, roots.at, roots.normal, rng), surface, rng)
-    young = surface.scatter(count, lambda at: 0.08 + 0.92 * density(at), rng)
-    young = young.only(density(young.at) > 0.02)
+    eyes = surface.person.landmarks.between
+
+    def crowd(at: F64) -> F64:
+        beside = np.abs(at[:, 0] - _parting(at, eyes))
+        return density(at) * (0.55 + 0.45 * smooth(0.10, 0.02, beside) * (at[:, 1] > eyes[1] + 0.5))
+
+    young = surface.scatter(round(count * 1.7), crowd, rng)
     paths = _followed(surface, guides, roots.at, young.at, rng)
     length = np.linalg.norm(np.diff(paths, axis=1), axis=2).sum(1)
     edge = density(young.at)
-    short = np.where(
-        edge < 0.55, np.where(rng.random(len(edge)) < 0.30, 0.10 + 0.25 * rng.random(len(edge)), 1.0), 1.0
-    )
+    baby = (edge < 0.55) & (rng.random(len(edge)) < 0.35)
+    short = np.where(baby, (0.05 + 0.16 * rng.random(len(edge))) / length, 1.0)
     layered = 1 - 0.20 * rng.random(len(edge)) ** 2.5
     paths = resampled(paths, length * short * layered, KNOTS)
     for knot in range(1, 12):
         paths[:, knot] = surface.pushed(paths[:, knot], np.full(len(paths), 0.010 + 0.014 * min(knot, 3)))
     kept = _free_of_face(surface, paths)
-    fine = (0.45 + 0.55 * smooth(0.1, 0.9, edge)) * np.where(short < 1, 0.6, 1.0)
+    fine = (0.45 + 0.55 * smooth(0.1, 0.9, edge)) * np.where(baby, 0.5, 1.0)
     width = fine[:, None] * np.linspace(1, 0, KNOTS) ** 0.45
     return paths[kept], width[kept], _tone(young.at, rng)[kept]
 

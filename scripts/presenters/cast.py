@@ -62,6 +62,7 @@ RUBY: Final = Cast(
                 "chin/chin-height-decr": 0.15,
                 "chin/chin-width-decr": 0.40,
                 "chin/chin-triangle": 0.15,
+                "head/head-fat-decr": 0.25,
                 "forehead/forehead-scale-vert-decr": 0.45,
                 "nose/nose-scale-horiz-decr": 0.35,
                 "nose/nose-scale-vert-decr": 0.15,
@@ -84,7 +85,7 @@ RUBY: Final = Cast(
                     "eyes/eye-height2-incr": 0.35,
                     "eyes/eye-bag-decr": 0.40,
                     "eyes/eye-corner2-up": 0.20,
-                    "cheek/cheek-volume-decr": 0.25,
+                    "cheek/cheek-volume-decr": 0.45,
                     "cheek/cheek-inner-decr": 0.20,
                     "cheek/cheek-bones-incr": 0.35,
                     "ears/ear-scale-decr": 0.50,
@@ -140,7 +141,8 @@ MARCUS: Final = Cast(
                     "eyes/eye-scale-incr": 0.85,
                     "eyes/eye-trans-in": 0.20,
                     "eyes/eye-height2-incr": 0.35,
-                    "eyes/eye-eyefold-up": 0.25,
+                    "eyes/eye-eyefold-up": 0.20,
+                    "eyes/eye-eyefold-angle-up": 0.50,
                     "eyes/eye-corner2-up": 0.55,
                     "cheek/cheek-bones-incr": 0.35,
                     "ears/ear-scale-decr": 0.20,
@@ -153,11 +155,11 @@ MARCUS: Final = Cast(
                     "mouthSmile": 0.44,
                     "cheekSquint": 0.12,
                     "mouthDimple": 0.08,
-                    "eyeWide": 0.20,
-                    "browOuterUp": 0.15,
+                    "eyeWide": 0.35,
+                    "browOuterUp": 0.10,
                 }
             )
-            | {"jawOpen": -0.05}
+            | {"jawOpen": -0.025}
         ),
         slim=0.26,
         teeth_drop=0.045,

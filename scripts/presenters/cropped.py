@@ -41,7 +41,7 @@ def _grown(
         aim + normal * (0.16 + 0.12 * high + 0.42 * quiff)[:, None] + rng.normal(0, 0.06, root.shape)
     )
     bend = rng.normal(0, 0.02, root.shape)
-    lift = 0.010 + 0.010 * rng.random(len(root))
+    lift = (0.008 + 0.010 * rng.random(len(root))) * (0.25 + 0.75 * high)
     points, place = [root], root.copy()
     for knot in range(1, KNOTS):
         drop = np.array([0, -0.07, 0])

@@ -94,7 +94,7 @@ class LightLook:
     rim_right: float = 130.0
     rim_left: float = 95.0
     top: float = 70.0
-    under: float = 22.0
+    under: float = 12.0
     around: float = 0.24
     exposure: float = 0.45
 
@@ -133,7 +133,7 @@ RUBY: Final = Look(
         dark=(17, 11, 9),
         light=(58, 37, 26),
         bias=1.6,
-        roughness=0.34,
+        roughness=0.30,
         strands=48000,
         radius=0.0017,
     ),
@@ -157,7 +157,7 @@ MARCUS: Final = Look(
         warm=(194, 130, 106),
         spot=(158, 104, 82),
         blush=(194, 104, 88),
-        lips=(172, 100, 92),
+        lips=(188, 112, 102),
         lid=(176, 118, 100),
         scalp=(128, 104, 94),
         blush_share=0.22,

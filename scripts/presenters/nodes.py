@@ -232,7 +232,7 @@ def hair_material(name: str, dark: Rgb, light: Rgb, roughness: float, *, tips: f
         ("Roughness", roughness),
         ("Radial Roughness", roughness + 0.15),
         ("Random Roughness", 0.2),
-        ("IOR", 1.42),
+        ("IOR", 1.50),
     ):
         strand.inputs[key].default_value = value
     shader.put(strand.outputs[0], shader.output.inputs[0])

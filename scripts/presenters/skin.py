@@ -98,7 +98,7 @@ def _height(shader: Shader, at: Any, lips: Any) -> Any:
     """Pores, the skin's fine net and the lips' vertical folds."""
     bare = shader.math("SUBTRACT", 1.0, lips)
     pores = shader.mul(shader.ramp(shader.cells(at, 72), 0.05, 0.45), 0.55)
-    net = shader.mul(shader.cells(at, 130), 0.35)
+    net = shader.mul(shader.cells(at, 130), 0.20)
     grain = shader.mul(shader.noise(at, 100, 5, 0.7), 0.75)
     waves = shader.mul(shader.noise(at, 15, 4), 0.9)
     folds = shader.mul(shader.noise(shader.stretched(at, (62, 15, 7)), 1.0, 3), lips, 2.0)

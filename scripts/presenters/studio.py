@@ -20,7 +20,7 @@ def add_light(marks: Landmarks, look: LightLook) -> None:
     """A soft warm key from the viewer's upper left, a weak cool fill, two rims, a top lamp, a weak glow."""
     face = marks.between + np.array([0, -0.15, 0])
     crown = face + np.array([0, 0.2, -0.6])
-    _lamp(face + np.array([-4.0, 3.6, 6.0]), face, 3.8, look.key, WARM)
+    _lamp(face + np.array([-3.8, 4.4, 5.7]), face, 3.6, look.key, WARM)
     _lamp(face + np.array([5.0, 0.3, 5.5]), face + np.array([0, -1, 0]), 5.0, look.fill, COOL, shiny=False)
     _lamp(face + np.array([3.6, 3.2, -4.6]), crown, 2.4, look.rim_right, WARM)
     _lamp(face + np.array([-3.8, 2.0, -4.8]), crown, 2.4, look.rim_left, COOL)

@@ -130,7 +130,7 @@ def _lines(marks: Landmarks, at: F64) -> F64:
     spot = at[near, :2] - marks.between[:2]
     mirrored = np.c_[np.abs(spot[:, 0]), spot[:, 1] + 0.006 * np.sign(spot[:, 0])]
     for line in FOREHEAD:
-        depth[near] += 0.0045 * _groove(spot, line, 0.014)
+        depth[near] += 0.0028 * _groove(spot, line, 0.014)
     for line in SIDES:
         depth[near] += 0.0028 * _groove(mirrored, line, 0.010)
     return depth
