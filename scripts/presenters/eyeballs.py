@@ -13,7 +13,7 @@ ANGLES_DEG: Final = (6.0, 12.0, 18.0, 25.0, 33.0, 42.0, 52.0, 63.0, 75.0, 88.0)
 AROUND = 28
 FIT = 0.995
 """The drawn radius by the lids'."""
-RAYS = 160
+RAYS, SOFTEN = 240, 2
 SKY = (-0.30, 0.62, 0.72)
 """Where most of the light on a face comes from."""
 REACH = 0.45
@@ -54,6 +54,8 @@ def _eyeball(person: Person, part: Part, center: F64, around: F64) -> Piece:
     share = ring / (np.pi / 2)
     uv = 0.5 + 0.5 * share[:, None] * np.stack([np.cos(spoke), -np.sin(spoke)], 1)
     light = _light(vertices, normal, around)
+    for _ in range(SOFTEN):
+        light = _smoothed(light, _fan())
     return make_piece(part, vertices, _fan(), uv=uv, color=(238, 234, 230), shade=255 * light)
 
 
@@ -66,6 +68,16 @@ def _fan() -> Ints:
         a, b = first + k * AROUND, after + k * AROUND
         triangles += [np.stack([a, a + AROUND, b + AROUND], 1), np.stack([a, b + AROUND, b], 1)]
     return np.concatenate(triangles)
+
+
+def _smoothed(values: F64, triangles: Ints) -> F64:
+    """Each vertex' value (N,) averaged with its neighbours'."""
+    total, count = values.copy(), np.ones(len(values))
+    for k in range(3):
+        for other in (triangles[:, (k + 1) % 3], triangles[:, (k + 2) % 3]):
+            np.add.at(total, triangles[:, k], values[other])
+            np.add.at(count, triangles[:, k], 1)
+    return total / count
 
 
 def _light(points: F64, normals: F64, around: F64) -> F64:

@@ -22,11 +22,15 @@ U8 = NDArray[np.uint8]
 
 COLLAR = (-0.82, -0.60)
 """Heights above the chin between which the neck fades into the plate's, in dm."""
+HAIRED = ("front", "left", "right")
+"""The views that have a layer of hair."""
+DENSE_PX, SCALP_ABOVE_EYES = 10, 0.35
+"""How far inside the hair, in master pixels, and how far above the eyes, in dm, it counts as dense."""
 INNER = ("helper-upper-teeth", "helper-lower-teeth", "helper-tongue")
 """What the layers show in an open mouth."""
 CONTACT, CONTACT_WORTH = (0.030, 0.065), 0.004
 """Distances in dm within which lips shade each other, and what a picture of them is worth then."""
-LID_TRAVEL, LID_WORTH = (0.015, 0.05), 0.12
+LID_TRAVEL, LID_WORTH = (0.015, 0.06), 0.02
 """Travel in a blink, in dm, that makes skin a lid, and what a picture of the open eye is worth there."""
 CLOTHES_TOP = (-0.06, -0.22)
 """Heights above the chin below which clothes may cover the neck, in dm."""
@@ -56,13 +60,16 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
     rest = _rest_worth(person)[skin.origin]
     for view in VIEWS:
         picture = read_picture(layers / f"{view}_skin.png")
+        camera = layer_camera(person, view, picture)
+        if view in HAIRED:
+            picture = _haired(person, picture, read_picture(layers / f"{view}_hair.png"), camera)
         weights = EXPRESSIONS.get(view, {})
         points = person.limit(person.seen(view))
         blockers = [(_posed(piece, weights), piece.triangles) for piece in pieces]
         blockers += [(points, halves(person.faces(group))) for group in INNER]
         worth = None if view == "open" else rest
         surface = Surface(points[skin.origin], person.normals(points)[skin.origin], blockers, worth)
-        shots[view] = Shot(picture, layer_camera(person, view, picture), surface, PRIORITIES[view])
+        shots[view] = Shot(picture, camera, surface, PRIORITIES[view])
     return shots
 
 
@@ -73,6 +80,21 @@ def skin_texture(person: Person, skin: Skin, shots: Sequence[Shot]) -> U8:
     above = _heights(piece) - person.landmarks.chin[1]
     alpha = smooth(*COLLAR, above) * (1 - smooth(*CLOTHES_TOP, above) * cv2.blur(cover, (3, 3)))
     return np.round(np.concatenate([color, 255 * alpha[..., None]], 2)).astype(np.uint8)
+
+
+def _haired(person: Person, skin: U8, hair: U8, camera: Camera) -> U8:
+    """Layer `skin` with the hair laid on the scalp where it is dense, so that a scalp that comes into sight
+    at the top of a nodding head has the hair's colour."""
+    solid = (hair[..., 3] > 250).astype(np.uint8)
+    depth = max(1, round(DENSE_PX * camera.size[0] / MASTER[0]))
+    dense = cv2.erode(solid, np.ones((2 * depth + 1,) * 2, np.uint8)).astype(np.float32)
+    dense = cv2.blur(dense, (depth, depth))
+    height = person.landmarks.between + np.array([0, SCALP_ABOVE_EYES, 0])
+    rows = np.arange(camera.size[1]) - camera.project(height)[1]
+    dense *= np.clip(-rows / (2 * depth), 0, 1)[:, None].astype(np.float32)
+    mixed = skin.astype(np.float32)
+    mixed[..., :3] += (hair[..., :3] - mixed[..., :3]) * dense[..., None]
+    return np.round(mixed).astype(np.uint8)
 
 
 def _rest_worth(person: Person) -> F64:

@@ -1,0 +1,51 @@
+"""The pictures that do not move."""
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from visavis.scripts.presenters.background import AREA, MOODS
+from visavis.scripts.presenters.camera import MASTER
+from visavis.scripts.presenters.plates import CUTS, Cut, write_plates, write_preview
+
+
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: cut.plate)
+def test_a_cut_keeps_the_shape_of_things_and_stays_in_the_painted_room(cut: Cut) -> None:
+    left, top, right, bottom = cut.box
+    assert cut.scale[0] == pytest.approx(cut.scale[1], rel=2e-3)
+    assert left >= AREA[0]
+    assert top >= AREA[1]
+    assert right <= AREA[2]
+    assert bottom <= AREA[3]
+
+
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: cut.plate)
+def test_no_size_enlarges_the_master_frame(cut: Cut) -> None:
+    assert max(cut.scale) <= 1.0
+
+
+def test_plates_show_the_body_where_the_camera_sees_it(tmp_path: Path) -> None:
+    body = np.zeros((MASTER[1] // 4, MASTER[0] // 4, 4), np.uint8)
+    body[250:300, 190:210] = (250, 10, 10, 255)
+    write_plates("ruby", body, tmp_path)
+    for cut in CUTS:
+        plate = cv2.imread(str(tmp_path / cut.plate), cv2.IMREAD_COLOR_RGB)
+        assert plate is not None
+        assert plate.shape == (cut.height, cut.width, 3)
+        column, row = (np.array((800, 1080)) - cut.origin) * cut.scale
+        np.testing.assert_allclose(plate[int(row), int(column)], (250, 10, 10), atol=12)
+        aside = int((800 - 150 - cut.origin[0]) * cut.scale[0])
+        assert plate[int(row), aside, 0] < 150
+
+
+def test_the_preview_is_a_small_square(tmp_path: Path) -> None:
+    write_preview("marcus", np.zeros((*MASTER[::-1], 4), np.uint8), tmp_path / "preview.png")
+    shot = cv2.imread(str(tmp_path / "preview.png"))
+    assert shot is not None
+    assert shot.shape == (360, 360, 3)
+    assert shot.std() > 5
+
+
+def test_both_presenters_have_a_room() -> None:
+    assert set(MOODS) == {"ruby", "marcus"}
