@@ -32,6 +32,7 @@ _LOOK_DOWN = unit_vector({"eyeLookDown": 0.7})
 _LOOK_UP = unit_vector({"eyeLookUp": 0.6})
 _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10})
 """What a blink does around the lids."""
+_BODY_LEAST = np.array([0, -1], np.float32)
 _LIDS = [BLINK_LEFT, BLINK_RIGHT]
 
 
@@ -94,7 +95,7 @@ class Performer:
         motion = self._free(frame)
         if self._joint is not None:
             left = 1.0 - edge(frame, start=self._joint.after, frames=EASE_FRAMES)
-            motion = motion.plus(self._joint.offset, left) if left > 0 else motion
+            motion = _bounded(motion.plus(self._joint.offset, left)) if left > 0 else motion
         heads = [_swung(motion)]
         while len(heads) <= hair.MEMORY_FRAMES and (past := self._past.get(frame - len(heads))) is not None:
             heads.append(_swung(past))
@@ -106,6 +107,14 @@ class Performer:
         mouth = self._speech.mouth(frame, want.intensity)
         life = self._life.at(frame, talk=self._speech.talk(frame), rate=self._blinks)
         return _posed(mouth, life, want)
+
+
+def _bounded(motion: Motion) -> Motion:
+    """`motion` with every number back in its range."""
+    np.clip(motion.units, 0, 1, out=motion.units)
+    np.clip(motion.gaze, -1, 1, out=motion.gaze)
+    np.clip(motion.body, _BODY_LEAST, 1, out=motion.body)
+    return motion
 
 
 def _swung(motion: Motion) -> tuple[float, float]:
