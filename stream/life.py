@@ -49,10 +49,11 @@ SILENCE: Final = Talk(_nothing)
 @dataclass(frozen=True, slots=True)
 class Life:
     """`blink` 0 open to 1 shut; `head` (3,) yaw, pitch, roll in degrees; `eyes` (2,) where the eyes point,
-    in degrees from the viewer, right and up; `brow` 0 at rest to 1 raised; `body` (2,) breath 0..1 and lean
-    -1..1."""
+    in degrees from the viewer, right and up; `ease` how far the upper lids hang, 0 not at all to 1; `brow` 0
+    at rest to 1 raised; `body` (2,) breath 0..1 and lean -1..1."""
 
     blink: float
+    ease: float
     head: F64
     eyes: F64
     brow: float
@@ -80,8 +81,10 @@ class LifeProcess:
         head = self._posture.head(index, speaking, breath, lean)
         head += (look.head[0] + gesture.yaw, gesture.pitch - look.head[1], gesture.roll)
         brow = 0.09 + 0.09 * self._chance.noise("brow", index, 61.0) + 0.012 * max(look.eyes[1], 0.0)
+        ease = 0.6 + 0.25 * self._chance.noise("ease", index, 173.0) - 0.1 * speaking - 0.4 * gesture.brow
         return Life(
             self._blinks.at(index, rate, speaking),
+            min(max(ease, 0.0), 1.0),
             head,
             np.array(look.eyes),
             min(max(brow + gesture.brow, 0.0), 1.0),

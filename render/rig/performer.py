@@ -16,7 +16,7 @@ from .expression import Aim, Fade, limited, mixed, settled
 from .lips import Mouth
 from .motion import Motion
 from .speech import AHEAD_TICKS, Speech
-from .units import BLINK_LEFT, BLINK_RIGHT, unit_vector
+from .units import BLINK_LEFT, BLINK_RIGHT, UNITS, unit_vector
 from .viseme import VisemeStage
 
 F32 = NDArray[np.float32]
@@ -28,8 +28,10 @@ _KEPT_FRAMES = 32
 GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 """How far the eyes turn at a gaze of 1, across and up or down."""
 _BROW = unit_vector({"browInnerUp": 0.55, "browOuterUp": 0.45})
-_LOOK_DOWN = unit_vector({"eyeLookDown": 0.7})
-_LOOK_UP = unit_vector({"eyeLookUp": 0.6})
+_LOOK_DOWN = unit_vector({"eyeLookDown": 0.95})
+_LOOK_UP = unit_vector({"eyeLookUp": 0.95})
+_EASE = unit_vector({"eyeLookDown": 0.40})
+_WIDE = UNITS.index("eyeWideLeft")
 _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10})
 """What a blink does around the lids."""
 _BODY_LEAST = np.array([0, -1], np.float32)
@@ -125,9 +127,13 @@ def _swung(motion: Motion) -> tuple[float, float]:
 def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     head = limited(life.head.astype(np.float32) + want.head)
     held = np.array([-head[0], head[1]], np.float32)
-    gaze = np.clip((life.eyes.astype(np.float32) + held) / GAZE_RANGE_DEG + want.gaze, -1, 1)
+    aimed = (life.eyes.astype(np.float32) + held) / GAZE_RANGE_DEG + want.gaze
+    gaze = np.clip(aimed, -1, 1).astype(np.float32)
     units = mixed(mouth, want.units) + _BROW * np.float32(life.brow) + _SHUT * np.float32(life.blink)
-    units += (_LOOK_UP if gaze[1] > 0 else _LOOK_DOWN) * np.abs(gaze[1])
+    up = float(gaze[1])
+    units += (_LOOK_UP if up > 0 else _LOOK_DOWN) * np.float32(abs(up))
+    hang = life.ease * max(0.0, 1.0 - (2.0 * up if up > 0 else -up)) * (1.0 - float(units[_WIDE]))
+    units += _EASE * np.float32(hang)
     units[_LIDS] = np.maximum(units[_LIDS], np.float32(life.blink))
-    np.clip(units, 0, 1, out=units)
-    return Motion(units, head, gaze.astype(np.float32), life.body.astype(np.float32), np.zeros(2, np.float32))
+    bounded = np.clip(units, 0, 1).astype(np.float32)
+    return Motion(bounded, head, gaze, life.body.astype(np.float32), np.zeros(2, np.float32))

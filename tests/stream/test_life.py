@@ -25,7 +25,7 @@ def table(lives: list[Life]) -> NDArray[np.float64]:
 
 
 def same(one: Life, other: Life) -> bool:
-    return (one.blink, one.brow) == (other.blink, other.brow) and all(
+    return (one.blink, one.ease, one.brow) == (other.blink, other.ease, other.brow) and all(
         np.array_equal(getattr(one, name), getattr(other, name)) for name in ("head", "eyes", "body")
     )
 
@@ -106,6 +106,7 @@ def test_everything_stays_in_its_range() -> None:
     for life in lived(8, range(2 * MINUTE), talk=TALK):
         assert 0 <= life.blink <= 1
         assert 0 <= life.brow <= 1
+        assert 0 <= life.ease <= 1
         assert 0 <= life.body[0] <= 1
         assert -1 <= life.body[1] <= 1
 
@@ -115,3 +116,10 @@ def test_silence_is_life_without_talk() -> None:
     assert all(
         same(a, b) for a, b in pairwise([lived(1, range(5, 6))[0], lived(1, range(5, 6), talk=SILENCE)[0]])
     )
+
+
+def test_the_lids_hang_more_or_less_but_never_stand_wide_for_long() -> None:
+    ease = np.array([life.ease for life in lived(5, range(4 * MINUTE))])
+    assert 0.05 < ease.std() < 0.3
+    assert (ease < 0.15).mean() < 0.05
+    assert np.abs(np.diff(ease)).max() < 0.02

@@ -261,3 +261,16 @@ def test_a_cut_between_two_firm_shapes_leaves_no_number_out_of_its_range() -> No
         values = ((motion.units, 0), (motion.gaze, -1), (motion.body[:1], 0), (motion.body[1:], -1))
         assert all(least <= each.min() <= each.max() <= 1 for each, least in values)
     assert max(motion.units[UNITS.index("mouthRollLower")] for motion in after) > 0.9
+
+
+def test_lids_follow_the_eyes_and_hang_less_when_surprised() -> None:
+    ticks = [heard(index) for index in range(120)]
+    down, up = UNITS.index("eyeLookDownLeft"), UNITS.index("eyeLookUpLeft")
+
+    def lids(controls: Controls) -> tuple[float, float]:
+        units = [motion.units for motion in perform(ticks, controls=controls)[60:]]
+        return float(np.mean([each[down] for each in units])), float(np.mean([each[up] for each in units]))
+
+    assert lids(Controls(gaze_y=-0.8))[0] > 0.7
+    assert lids(Controls(gaze_y=0.8))[1] > 0.6
+    assert lids(Controls(emotion="surprised", head_pitch=2.5))[0] < 0.5 * lids(Controls())[0]
