@@ -14,7 +14,7 @@ FOLD = 0.035
 ROWS, ACROSS = 220, 96
 OVERLAP = 0.17
 """How far a front reaches over the middle, in dm."""
-SEAM = 0.022
+SEAM = 0.020
 """Depth in dm to which the armhole's seam draws the cloth in."""
 ROUND = 96
 """Points round the armhole."""
@@ -25,7 +25,7 @@ def half_body(form: Form, cut: JacketCut, side: int) -> F64:
     hem = float(form.heights[0])
     fold = roll_line(cut, 120)
     fold = (fold + np.stack([fold_radius(120) * 0.9, np.zeros(120)], 1))[::-1]
-    start, low = fold[0, 0] + 0.02, fold[-1]
+    start, low = fold[0, 0] + 0.13, fold[-1]
     neck = np.array([(start, form.height_at(start))])
     edge = np.array([(low[0], low[1] - 0.25), (low[0] + 0.01, low[1] - 0.9), (low[0] + 0.05, hem)])
     top = float(form.heights[-1])
@@ -35,7 +35,7 @@ def half_body(form: Form, cut: JacketCut, side: int) -> F64:
     grid = np.concatenate([back[:0:-1], front])
     away, _ = cKDTree(_closed(armhole(form, cut), 1200)).query(grid)
     height = body_folds(grid, side, cut.seed) * np.clip(away / 0.1, 0, 1)
-    height = height - SEAM * np.exp(-((away / 0.035) ** 2)) + over_lift(cut, side, grid)
+    height = height - SEAM * np.exp(-((away / 0.045) ** 2)) + over_lift(cut, side, grid)
     return grid + form.surface.near(grid)[1] * height[..., None]
 
 

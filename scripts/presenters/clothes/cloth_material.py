@@ -25,7 +25,7 @@ class Fabric:
 
 FABRICS: Final[Mapping[str, Fabric]] = MappingProxyType(
     {
-        "ruby_jacket": Fabric((26, 40, 68), (40, 58, 92), 120, 0.002, 1.0, 0.82, 0.22),
+        "ruby_jacket": Fabric((25, 35, 58), (38, 51, 80), 120, 0.002, 1.0, 0.82, 0.22),
         "ruby_top": Fabric((236, 228, 214), (226, 216, 200), 90, 0.0012, 0.0, 0.55, 0.10),
         "marcus_jacket": Fabric((44, 45, 50), (66, 67, 73), 105, 0.0025, 1.0, 0.86, 0.22),
         "marcus_shirt": Fabric((166, 190, 220), (196, 212, 234), 100, 0.0012, 0.0, 0.66, 0.12),

@@ -86,22 +86,22 @@ RUBY: Final = JacketCut(
     ),
     armhole=(
         (1.60, -0.60),
-        (1.545, -0.76),
-        (1.45, -1.0),
-        (1.39, -1.25),
-        (1.38, -1.5),
-        (1.42, -1.7),
-        (1.48, -1.8),
+        (1.565, -0.76),
+        (1.495, -1.0),
+        (1.455, -1.25),
+        (1.45, -1.5),
+        (1.48, -1.7),
+        (1.52, -1.8),
     ),
     arm=(
-        (1.44, -1.15, 0.16),
-        (1.50, -1.75, 0.20),
-        (1.56, -2.5, 0.24),
-        (1.61, -3.3, 0.30),
-        (1.66, -4.2, 0.62),
+        (1.44, -1.15, 0.23),
+        (1.50, -1.75, 0.25),
+        (1.56, -2.5, 0.27),
+        (1.61, -3.3, 0.32),
+        (1.66, -4.2, 0.6),
         (1.70, -5.0, 0.95),
     ),
-    girth=((0.43, 0.50), (0.41, 0.46), (0.39, 0.42), (0.37, 0.40), (0.34, 0.36), (0.31, 0.33)),
+    girth=((0.43, 0.54), (0.41, 0.49), (0.39, 0.44), (0.37, 0.40), (0.34, 0.36), (0.31, 0.33)),
     buttons=(-3.05,),
     over=-1,
     pocket=((0.9, -1.7), (1.3, -1.6)),
@@ -149,25 +149,25 @@ MARCUS: Final = JacketCut(
     ),
     armhole=(
         (1.75, -0.65),
-        (1.68, -0.82),
-        (1.57, -1.1),
-        (1.50, -1.4),
-        (1.50, -1.65),
-        (1.55, -1.85),
-        (1.62, -1.95),
+        (1.70, -0.82),
+        (1.61, -1.1),
+        (1.56, -1.4),
+        (1.56, -1.65),
+        (1.59, -1.85),
+        (1.64, -1.95),
     ),
     arm=(
-        (1.58, -1.25, 0.08),
-        (1.66, -1.9, 0.12),
+        (1.58, -1.25, 0.13),
+        (1.66, -1.9, 0.15),
         (1.73, -2.7, 0.14),
         (1.79, -3.5, 0.18),
         (1.85, -4.4, 0.5),
         (1.90, -5.2, 0.85),
     ),
-    girth=((0.47, 0.55), (0.45, 0.51), (0.43, 0.47), (0.41, 0.45), (0.38, 0.41), (0.35, 0.37)),
+    girth=((0.47, 0.58), (0.45, 0.53), (0.43, 0.47), (0.41, 0.45), (0.38, 0.41), (0.35, 0.37)),
     buttons=(-3.25,),
     over=1,
-    pocket=((0.97, -1.93), (1.34, -1.85)),
+    pocket=((0.97, -1.92), (1.35, -1.87)),
     pocket_side=1,
     stand_off=0.21,
     seed=31,
@@ -178,9 +178,13 @@ JACKETS: Final[Mapping[str, JacketCut]] = MappingProxyType({"ruby": RUBY, "marcu
 
 @dataclass(frozen=True, slots=True)
 class TopCut:
-    """A top without a collar: `neckline` from the shoulder to the middle, `outer` is out of sight."""
+    """A top without a collar.
+
+    `neckline` is its edge from the shoulder to the middle, `yoke` from there to the back; `outer` is hidden.
+    """
 
     neckline: Plan
+    yoke: Keys
     outer: Plan
 
 
@@ -190,19 +194,28 @@ class ShirtCut:
 
     `opening` is a front's edge from under the collar along the neck and down the placket.
     `fold` is the collar's fold from its front end to the middle of the back, `leaf` the collar's
-    edge from its point to the middle of the back; `buttons` are heights, `outer` as in `TopCut`.
+    edge from its point to the middle of the back, `yoke` the seam under it; `buttons` are heights, `outer` as
+    in `TopCut`.
     """
 
     opening: Plan
     fold: Keys
     leaf: Keys
     buttons: tuple[float, ...]
+    yoke: Keys
     outer: Plan
 
 
 RUBY_TOP: Final = TopCut(
     neckline=((0.84, -0.24), (0.70, -0.52), (0.53, -0.90), (0.33, -1.18), (0.15, -1.31), (0.0, -1.34)),
-    outer=((1.0, -0.36), (0.98, -0.8), (0.92, -1.3), (0.80, -2.0), (0.60, -2.8), (0.35, -3.5), (0.0, -3.6)),
+    yoke=(
+        (0.84, -0.36, 0.42),
+        (0.90, -0.26, 0.25),
+        (0.92, -0.22, 0.05),
+        (0.90, -0.28, -0.2),
+        (0.86, -0.4, -0.4),
+    ),
+    outer=((1.0, -0.36), (0.98, -0.8), (0.90, -1.3), (0.76, -1.9), (0.55, -2.5), (0.30, -2.95), (0.0, -3.0)),
 )
 
 MARCUS_SHIRT: Final = ShirtCut(
@@ -215,7 +228,7 @@ MARCUS_SHIRT: Final = ShirtCut(
         (-0.09, -1.50),
         (-0.16, -1.68),
         (-0.17, -1.9),
-        (-0.17, -3.7),
+        (-0.17, -3.1),
     ),
     fold=(
         (0.26, -0.49, 0.86),
@@ -234,15 +247,22 @@ MARCUS_SHIRT: Final = ShirtCut(
         (0.36, -0.04, -0.42),
         (0.0, -0.02, -0.48),
     ),
-    buttons=(-1.62, -2.45, -3.3),
+    buttons=(-1.62, -2.45),
+    yoke=(
+        (0.50, -0.52, 0.66),
+        (0.68, -0.25, 0.30),
+        (0.64, -0.08, -0.08),
+        (0.36, 0.02, -0.34),
+        (0.0, 0.04, -0.42),
+    ),
     outer=(
         (1.0, -0.26),
         (1.02, -0.7),
         (1.02, -1.1),
-        (1.0, -1.5),
-        (0.9, -2.0),
-        (0.75, -2.6),
-        (0.5, -3.2),
-        (0.2, -3.7),
+        (0.98, -1.5),
+        (0.84, -2.0),
+        (0.62, -2.5),
+        (0.38, -2.9),
+        (0.2, -3.1),
     ),
 )

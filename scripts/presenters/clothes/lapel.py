@@ -52,8 +52,7 @@ def collar(form: Form, cut: JacketCut, body: Body) -> F64:
     )
     leaf = leaf + (lower - start) * sunk[..., None]
     rungs = _turned(form, leaf, LIE + 0.004 - 0.03 * sunk, np.full(COLLAR_RUNGS, FOLD))
-    foot = fold + unit(edge - fold) * 0.02
-    foot[:, 1] -= np.interp(np.arange(COLLAR_RUNGS), (0, 45), (0.06, 0.34))
+    foot = form.surface.lifted(fold, -0.04)
     rungs[:, 0], rungs[:, 1] = foot, (foot + rungs[:, 2]) / 2
     rungs = _pressed(form, rungs, cut.seed)
     return np.concatenate([rungs * (-1, 1, 1), rungs[-2::-1]])

@@ -1,12 +1,13 @@
 """A shirt with a collar on a stand, worn open at the neck."""
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from .cut import ShirtCut
 from .folds import SHIRT, drawn, uneven, varied
 from .form import F64, Surface, curve, surface, unit
 from .mesh import Garment, normals, sheet
-from .under import Body, button, panel, spread
+from .under import Body, button, panel, spread, yoke
 
 CLOTH = 0.012
 COLLAR = 0.02
@@ -24,10 +25,13 @@ def build_shirt(body: Body, cut: ShirtCut, material: str) -> list[Garment]:
     over = _front(body, cut, 0.04, seed=1, placket=True)
     under = _front(body, cut, 0.018, seed=2, placket=False)
     ground = surface(over, normals(over))
+    shoulder = sheet("shirt_yoke_right", yoke(body, cut.yoke, 0.4, 0.026), material, CLOTH)
     return [
         sheet("shirt_over", over, material, CLOTH),
         sheet("shirt_under", under, material, CLOTH).mirrored("shirt_under"),
         _collar(body, ground, cut, material),
+        shoulder,
+        shoulder.mirrored("shirt_yoke_left"),
         *[_button(ground, over, height) for height in cut.buttons],
     ]
 
@@ -77,6 +81,7 @@ def _collar(body: Body, ground: Surface, cut: ShirtCut, material: str) -> Garmen
     foot[:, 1] -= np.linspace(0.17, 0.28, RUNGS)
     foot = body.skin.cleared(foot, 0.03)[:, None]
     stand = foot + (ring[:, :1] - foot) * np.linspace(0, 1, STAND)[:-1, None]
-    half = np.concatenate([stand, ring, leaf], 1)
+    half = gaussian_filter1d(np.concatenate([stand, ring, leaf], 1), 3, axis=0, mode="nearest")
+    half[-1, :, 0] = 0
     whole = np.concatenate([half * (-1, 1, 1), half[-2::-1]])
     return sheet("shirt_collar", whole, material, COLLAR)

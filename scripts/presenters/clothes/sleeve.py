@@ -22,7 +22,7 @@ def sleeve(form: Form, cut: JacketCut, seed: int) -> F64:
     tube, down = _tube(cut, angle)
     reach = np.array([1.0, -0.25, 0.0]) + 0.12 * np.sin(angle)[:, None] * np.array([0, 0, 1.0])
     leave = unit(reach - 0.8 * (reach * surface).sum(-1, keepdims=True) * surface)
-    cap = _joined(seam - surface * SEAM, tube[0], leave * 0.5, down * 0.8, CAP)
+    cap = _joined(seam - surface * SEAM, tube[0], leave * 0.38, down * 0.8, CAP)
     rings = np.concatenate([cap[:-1], tube])
     head = np.exp(-(((np.arange(len(rings)) - 7) / 4.5) ** 2))[:, None] * np.clip(np.cos(angle) + 0.6, 0, 1)
     rings = rings + ring_normals(rings) * (ROLL * head)[..., None]

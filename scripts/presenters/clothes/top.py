@@ -6,7 +6,7 @@ from .cut import TopCut
 from .folds import TOP, drawn, uneven, varied
 from .form import curve
 from .mesh import Garment, normals, sheet
-from .under import Body, mirror, panel, spread
+from .under import Body, mirror, panel, spread, yoke
 
 CLOTH = 0.012
 HEM = 0.09
@@ -21,5 +21,6 @@ def build_top(body: Body, cut: TopCut, material: str) -> list[Garment]:
     sides = [drawn(varied(TOP, seed), sign * plan[..., 0], plan[..., 1]) for seed, sign in ((3, 1), (4, -1))]
     soft = (sides[0] + sides[1]) * np.clip((away - HEM) / 0.2, 0, 1)
     grid = body.laid(plan, spread(inner, plan, 0.7), 0.02 + hem + soft)
-    grid = grid + normals(grid) * uneven(grid, 5, 0.006)[..., None]
-    return [sheet("top", grid, material, CLOTH)]
+    grid = body.skin.cleared(grid + normals(grid) * uneven(grid, 5, 0.006)[..., None], CLOTH + 0.016)
+    strap = sheet("top_strap_right", yoke(body, cut.yoke, 0.25, 0.014), material, CLOTH)
+    return [sheet("top", grid, material, CLOTH), strap, strap.mirrored("top_strap_left")]

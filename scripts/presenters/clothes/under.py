@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .form import F64, Form, Surface, unit
+from ..person import smooth
+from .cut import Keys
+from .form import F64, Form, Surface, curve, unit
 from .mesh import Garment, sheet
 
 
@@ -23,7 +25,8 @@ class Body:
         for _ in range(3):
             distance, normal = self.skin.near(tight)
             tight = tight - normal * (distance - 0.01)[..., None]
-            tight = np.concatenate([plan, tight[..., 2:]], -1)
+            faces = smooth(0.35, 0.7, normal[..., 2])[..., None]
+            tight[..., :2] += (plan - tight[..., :2]) * faces
         points = tight + (hung - tight) * free[..., None]
         return (
             self.skin.cleared(points, 0.012)
@@ -41,6 +44,17 @@ def spread(inner: F64, plan: F64, reach: float) -> F64:
     """0 at the edge `inner` (C, 2), 1 from `reach` dm on, for `plan` (R, C, 2)."""
     away = np.clip(np.linalg.norm(plan - inner, axis=-1) / reach, 0, 1)
     return away * away * (3 - 2 * away)
+
+
+def yoke(body: Body, inner: Keys, reach: float, height: float) -> F64:
+    """A strip (R, C, 3) over the viewer's right shoulder, from the edge `inner` to `reach` dm outside it.
+
+    It carries a front on to the back, `height` dm above the skin.
+    """
+    edge = curve(inner, 80)
+    away = unit((edge - (0, 0, 0.1)) * (1, 0, 1))
+    share = np.linspace(0, reach, 24)[:, None, None]
+    return body.skin.lifted(edge + away * share - (0, 0.35, 0) * share, height)[:, ::-1]
 
 
 def button(name: str, center: F64, normal: F64, radius: float, material: str) -> Garment:
