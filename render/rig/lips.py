@@ -22,8 +22,6 @@ F32 = NDArray[np.float32]
 PAST_ROWS, NEXT_ROWS = 14, 14
 """Rows before and after the middle of a frame that shape it."""
 SPAN_ROWS = PAST_ROWS + NEXT_ROWS
-_LEAD_ROWS = 1
-"""The lips run this far ahead of the sound, as a speaker's do."""
 EDGE_TICKS = 3
 """Ticks over which the mouth wakes before speech and settles after it."""
 
@@ -32,8 +30,8 @@ _STOP_ROWS = 3
 """A pause this near to a closing sound may be the part of it that makes no sound."""
 _UNSURE, _SURE = 0.22, 0.45
 """Evidence for a closing sound from which the lips start to obey it, and obey it alone."""
-_OWN = (PAST_ROWS - ROWS_PER_TICK // 2 + _LEAD_ROWS, PAST_ROWS + ROWS_PER_TICK // 2 + _LEAD_ROWS)
-"""The frame's own rows, with the lips' lead: every row belongs to exactly one frame."""
+_OWN = (PAST_ROWS - ROWS_PER_TICK // 2, PAST_ROWS + ROWS_PER_TICK // 2)
+"""The frame's own rows: every row belongs to exactly one frame."""
 _NEAR = slice(PAST_ROWS - 8, PAST_ROWS + 10)
 """Rows in which a closure can touch the frame."""
 _HOLD_ROWS = 2.0
@@ -63,7 +61,7 @@ _SPOKEN: Final = np.where(np.arange(len(VISEMES)) == SILENCE, np.float32(0), np.
 
 def _dominance() -> F32:
     """Weight (3, SPAN_ROWS, 15) of each row's viseme on the frame, one table a tempo of `TEMPO`."""
-    offset = np.arange(SPAN_ROWS) - PAST_ROWS + 0.5 - _LEAD_ROWS
+    offset = np.arange(SPAN_ROWS) - PAST_ROWS + 0.5
     table = np.zeros((len(TEMPO), SPAN_ROWS, len(VISEMES)), np.float32)
     for group, (slowness, lag) in enumerate(TEMPO):
         late = offset + lag
