@@ -24,7 +24,7 @@ STEP = 0.05
 """Depths that differ more between neighbours are an outline, in dm."""
 SHY = 0.0025
 """Within this share of the picture's width of an outline or of another part a view loses weight."""
-TONE_TEXELS, FADE_TEXELS, SEAM_TEXELS = 10.0, 26.0, 1.5
+TONE_TEXELS, FADE_TEXELS, SEAM_TEXELS = 8.0, 11.0, 1.5
 """Widths: what is tone rather than detail, over how much tones fade into each other, and details."""
 DETAIL_POWER = 4
 LEAST_WEIGHT = 1e-4
@@ -159,13 +159,14 @@ def _trust(hits: Hits, skin: NDArray[np.bool_]) -> F32:
 def _mixed(samples: Sequence[_Sample], seen: NDArray[np.bool_]) -> F32:
     mask = seen.astype(np.float32)
     tones, details, shares = [], [], []
+    total = np.maximum(np.sum([sample.weight for sample in samples], axis=0), LEAST_WEIGHT)
     for sample in samples:
         known = (sample.weight > LEAST_WEIGHT).astype(np.float32)
         amount = _blurred(known, TONE_TEXELS)
         tone = _blurred(sample.color * known[..., None], TONE_TEXELS) / np.maximum(amount, 1e-6)[..., None]
         tones.append(tone)
         details.append((sample.color - tone) * known[..., None])
-        shares.append(_blurred(sample.weight, FADE_TEXELS) * (amount > 1e-3))
+        shares.append(_blurred(sample.weight / total, FADE_TEXELS) * (amount > 1e-3))
     tone = _average(tones, shares)
     sharp = np.stack([sample.weight for sample in samples]) ** DETAIL_POWER
     sharp /= np.maximum(sharp.sum(0), 1e-30)

@@ -8,6 +8,7 @@ import argparse
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,8 @@ from .base import F64
 from .camera import MASTER, VIEWS
 from .cast import CAST
 from .eyeballs import FIT, eyeballs
+from .fuzz import bearded
+from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
 from .piece import Part, Piece, join
@@ -81,7 +84,7 @@ def pack(name: str, layers: Path, target: Path) -> None:
     fringe = lashes.lashes(person, np.unique(skin.origin))
     write_webp(target / EYE_TEXTURE, eyes.paint(person.cast))
     write_webp(target / LASH_TEXTURE, lashes.paint(person))
-    reliefs = _reliefs(person, layers)
+    reliefs = _reliefs(person, skin, layers)
     for (layer, view), part in RELIEFS.items():
         write_webp(target / f"{layer}_{view}.webp", reliefs[part].texture)
     pieces = [skin.piece, *face, fringe, *(reliefs[part].piece for part in RELIEFS.values())]
@@ -113,7 +116,7 @@ def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path,
         print(f"skin seen from {view}: {quality:.1f} dB")
 
 
-def _reliefs(person: Person, layers: Path) -> dict[Part, Relief]:
+def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
     reliefs: dict[Part, Relief] = {}
     for (layer, view), part in RELIEFS.items():
         picture = read_picture(layers / f"{view}_{layer}.png")
@@ -121,6 +124,9 @@ def _reliefs(person: Person, layers: Path) -> dict[Part, Relief]:
         camera = layer_camera(person, view, picture)
         hidden = _always_covered(layers, view) if layer == "back" else None
         reliefs[part] = relief(part, picture, depth, camera, hidden)
+        if layer == "hair" and LOOKS[person.cast.name].beard:
+            piece = bearded(reliefs[part].piece, skin.piece, person.landmarks.nose[1])
+            reliefs[part] = replace(reliefs[part], piece=piece)
     return reliefs
 
 
