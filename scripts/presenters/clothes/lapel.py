@@ -11,7 +11,7 @@ from .under import Body
 RUNGS, COLLAR_RUNGS = 150, 130
 TURN, LEAF = 14, 64
 """Points of a rung round the fold, and from the fold to the edge."""
-LIE = 0.052
+LIE = 0.058
 """Height in dm of a lapel's cloth above the jacket."""
 STITCH = 0.038
 """Distance in dm of the line of stitches from the edge."""
@@ -51,7 +51,8 @@ def collar(form: Form, cut: JacketCut, body: Body) -> F64:
         (0.58 - share[:, 0]) / 0.05, 0, 1
     )
     leaf = leaf + (lower - start) * sunk[..., None]
-    rungs = _turned(form, leaf, LIE + 0.004 - 0.03 * sunk, np.full(COLLAR_RUNGS, FOLD))
+    radius = FOLD * np.clip(0.45 + np.arange(COLLAR_RUNGS) / 18, 0, 1)
+    rungs = _turned(form, leaf, LIE + 0.004 - 0.03 * sunk, radius)
     foot = form.surface.lifted(fold, -0.04)
     rungs[:, 0], rungs[:, 1] = foot, (foot + rungs[:, 2]) / 2
     rungs = _pressed(form, rungs, cut.seed)

@@ -46,7 +46,8 @@ def _front(body: Body, cut: ShirtCut, height: float, *, seed: int, placket: bool
         lift = lift + 0.012 * np.clip((PLACKET - away) / 0.015, 0, 1)
         lift = lift - 0.005 * (_line(away, 0.045) + _line(away, PLACKET - 0.045))
     laid = body.laid(plan, spread(inner, plan, 0.6), lift).swapaxes(0, 1)
-    return laid + normals(laid) * uneven(laid, seed, 0.006)[..., None]
+    laid = laid + normals(laid) * uneven(laid, seed, 0.006)[..., None]
+    return body.skin.cleared(laid, height + 0.008)
 
 
 def _line(away: F64, where: float) -> F64:

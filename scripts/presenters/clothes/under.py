@@ -36,7 +36,7 @@ class Body:
 
 def panel(inner: F64, outer: F64, rows: int) -> F64:
     """Plan (rows, C, 2) from the edge `inner` (C, 2) to `outer` (C, 2), closer together at the edge."""
-    share = (np.linspace(0, 1, rows) ** 1.7)[:, None, None]
+    share = (np.linspace(0, 1, rows) ** 1.25)[:, None, None]
     return inner + (outer - inner) * share
 
 
