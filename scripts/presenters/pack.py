@@ -29,7 +29,7 @@ from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
 from .piece import Part, Piece, join
 from .plates import CUTS, Cut, write_plates, write_preview, write_webp
-from .relief import Relief, relief
+from .relief import Relief, closed, relief
 from .skinmesh import Skin, skin_mesh, swung
 from .stump import headless
 from .texture import layer_camera, read_picture, skin_shots, skin_texture
@@ -52,7 +52,9 @@ SWING_DEG = (22.0, 14.0)
 """Yaw and pitch that a crop must hold."""
 SWAY_PX = 40
 """What roll, leaning, breathing and trailing hair can add to it, in master pixels."""
-SLIP_PX = 46
+NAPE_BELOW_CHIN = 0.15
+"""How far below the chin hair behind the neck is closed, in dm."""
+SLIP_PX = 60
 """How far hair behind the head slides against what is in front of it, in master pixels."""
 
 
@@ -122,7 +124,13 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
         picture = read_picture(layers / f"{view}_{layer}.png")
         depth = np.load(layers / f"{view}_{layer}_depth.npy")
         camera = layer_camera(person, view, picture)
-        hidden = _always_covered(layers, view) if layer == "back" else None
+        hidden = np.zeros(depth.shape, bool)
+        if layer == "back":
+            hidden = _always_covered(layers, view)
+            nape = person.landmarks.chin - np.array([0, NAPE_BELOW_CHIN, 0])
+            rows = camera.project(np.stack([person.landmarks.between, nape]))[:, 1]
+            picture = closed(picture, *rows.tolist())
+            hidden[int(rows[0]) :] = False
         reliefs[part] = relief(part, picture, depth, camera, hidden)
         if layer == "hair" and LOOKS[person.cast.name].beard:
             piece = bearded(reliefs[part].piece, skin.piece, person.landmarks.nose[1])
@@ -134,8 +142,8 @@ def _always_covered(layers: Path, view: str) -> Bools:
     """Where (H, W) head and hair in front stay in front of what is behind the head however they slide."""
     solid = np.max([read_picture(layers / f"{view}_{layer}.png")[..., 3] for layer in ("skin", "hair")], 0)
     side = 2 * round(SLIP_PX * solid.shape[1] / MASTER[0]) + 1
-    closed = cv2.morphologyEx((solid > 250).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
-    return cv2.erode(closed, np.ones((side, side), np.uint8)) > 0
+    whole = cv2.morphologyEx((solid > 250).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+    return cv2.erode(whole, np.ones((side, side), np.uint8)) > 0
 
 
 def _stage(person: Person) -> dict[str, NDArray[np.generic]]:

@@ -20,6 +20,9 @@ LEAST_ALPHA = 3
 STEEPEST = 1.2
 """Most depth that a relief gains from one vertex to the next, by their distance."""
 MARGIN_PX = 4
+SOLID, FADE_ROWS, NAPE_LIGHT = 128, 0.03, 0.55
+"""Alpha of a strand that hair is filled up to; over which share of the rows the filling ends; how light it
+is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,23 @@ def relief(
     piece = make_piece(part, points, triangles, uv=np.stack([u, v], -1).reshape(-1, 2))
     texture = _bled(picture[box])
     return Relief(piece.only(np.ones(len(triangles), bool)), texture)
+
+
+def closed(picture: U8, first_row: float, last_row: float) -> U8:
+    """A layer (H, W, 4) of hair with each row filled, in the darker tones beside, from its first to its last
+    strand, fading out at `first_row` and `last_row`: what grows behind a neck hides the room."""
+    alpha = picture[..., 3]
+    solid = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0
+    begun = np.logical_or.accumulate(solid, axis=1)
+    between = begun & np.logical_or.accumulate(solid[:, ::-1], axis=1)[:, ::-1]
+    rows = np.arange(len(alpha))
+    inner = np.minimum(last_row - rows, rows - first_row)
+    fade = np.clip(inner / max(1.0, len(alpha) * FADE_ROWS), 0, 1)[:, None]
+    cover = np.maximum(alpha, 255 * between * fade)
+    own = alpha.astype(np.float32) / 255
+    color = spread(picture[..., :3].astype(np.float32), (own > 0.25).astype(np.float32)) * NAPE_LIGHT
+    mixed = picture[..., :3] * own[..., None] + color * (1 - own[..., None])
+    return np.round(np.concatenate([mixed, cover[..., None]], 2)).astype(np.uint8)
 
 
 def eased(depth: F32, spacing: float) -> F32:

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from visavis.scripts.presenters.camera import front_camera
 from visavis.scripts.presenters.piece import Part
-from visavis.scripts.presenters.relief import STEEPEST, eased, relief
+from visavis.scripts.presenters.relief import STEEPEST, closed, eased, relief
 from visavis.scripts.presenters.trace import trace
 
 CAMERA = front_camera(np.array([0.0, 6.0, 1.0]), 10.7).scaled(0.25)
@@ -80,3 +80,18 @@ def test_an_empty_layer_is_refused() -> None:
     picture, depth = layer()
     with pytest.raises(ValueError, match="HAIR_LEFT is empty; render it again"):
         relief(Part.HAIR_LEFT, picture * 0, depth, CAMERA)
+
+
+def test_closed_hair_hides_what_lies_between_its_strands_above_the_nape() -> None:
+    picture = closed(layer()[0], 120.0, 180.0)
+    assert picture[150, 200, 3] == 255
+    assert picture[190, 200, 3] == 0
+    assert picture[110, 200, 3] == 0
+    assert picture[150, 60, 3] == 0
+    assert picture[150, 200, :3].max() < 90
+
+
+def test_closing_leaves_the_strands_as_they_are() -> None:
+    picture, _ = layer()
+    ring = picture[..., 3] == 255
+    np.testing.assert_array_equal(closed(picture, 0.0, 300.0)[ring], picture[ring])
