@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .base import F64
-from .camera import Camera
+from .camera import VIEWS
 from .looks import BeardLook, Look
 from .nodes import add_strands, hair_material
 from .person import Person, smooth
@@ -16,10 +16,10 @@ OUTLINE = 0.34
 """Cosine between skin and view below which a root belongs to the outline."""
 
 
-def add_beard(surface: Surface, look: Look, posed: F64, camera: Camera) -> tuple[list[Any], list[Any]]:
-    """The beard rooted in the surface as `posed` (V, 3), and again only its outline to `camera`."""
+def add_beard(surface: Surface, look: Look, posed: F64) -> tuple[list[Any], dict[str, Any]]:
+    """The beard rooted in the surface as `posed` (V, 3), and again only its outline to each of `VIEWS`."""
     if look.beard is None:
-        return [], []
+        return [], {}
     rng = np.random.default_rng(41)
     roots = surface.scatter(look.beard.strands * 2, beard_density(surface.person, look.beard), rng)
     lips = surface.person.lips + surface.person.inside
@@ -28,11 +28,20 @@ def add_beard(surface: Surface, look: Look, posed: F64, camera: Camera) -> tuple
     tone = _tone(surface.person, roots.at, rng) ** look.beard.bias
     material = hair_material("beard", look.beard.dark, look.beard.light, 0.45)
     width = look.beard.radius * np.linspace(1, 0.15, KNOTS) ** 0.7
-    away = roots.at - camera.position
+    fuzz: dict[str, Any] = {}
+    for view in VIEWS:
+        rim = _outlines(surface.person, roots, view)
+        fuzz[view] = add_strands("fuzz", paths[rim], width, material, tone[rim])
+    return [add_strands("beard", paths, width, material, tone)], fuzz
+
+
+def _outlines(person: Person, roots: Roots, view: str) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which roots lie along the jaw's outline as the camera of `view` sees it."""
+    away = roots.at - person.camera(view).position
     facing = -(roots.normal * away).sum(1) / np.linalg.norm(away, axis=1)
-    rim = facing < OUTLINE
-    whole = add_strands("beard", paths, width, material, tone)
-    return [whole], [add_strands("fuzz", paths[rim], width, material, tone[rim])]
+    marks = person.landmarks
+    beside = np.abs(roots.at[:, 0]) > marks.mouth_half + 0.10
+    return (facing < OUTLINE) & (beside | (roots.at[:, 1] < marks.chin[1] + 0.15))
 
 
 def beard_density(person: Person, look: BeardLook | None) -> Density:

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             scene = build_scene(person, view)
             expression = "open" if view == "open" else "rest"
         set_camera(person.camera(view), options.scale, options.window)
-        scene.show(layer)
+        scene.show(layer, view)
         began = time.monotonic()
         _draw(folder / f"{view}_{layer}.png", options.spp, LOOKS[options.name].light.exposure)
         if layer in DEEP and not options.window:

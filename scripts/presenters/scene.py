@@ -19,37 +19,44 @@ from .skin import add_skin
 from .studio import add_light
 from .surface import Surface
 
-SHOWN, HIDDEN, HELD_OUT = "shown", "hidden", "held out"
-ROLES: Final = ("skin", "strands", "eyes", "mouth", "hair", "clothes", "fuzz")
+SHOWN, HIDDEN, HELD_OUT, ABSENT = "shown", "hidden", "held out", "absent"
+ROLES: Final = ("skin", "strands", "eyes", "mouth", "hair", "clothes")
 LAYERS: Final = MappingProxyType(
     {
-        "all": dict.fromkeys(ROLES, SHOWN) | {"fuzz": HIDDEN},
-        "skin": dict.fromkeys(ROLES, SHOWN) | {"hair": HIDDEN, "clothes": HELD_OUT, "fuzz": HIDDEN},
-        "hair": dict.fromkeys(ROLES, HELD_OUT) | {"hair": SHOWN, "strands": HIDDEN, "fuzz": SHOWN},
+        "all": dict.fromkeys(ROLES, SHOWN),
+        "skin": dict.fromkeys(ROLES, SHOWN) | {"hair": HIDDEN, "clothes": HELD_OUT},
+        "hair": dict.fromkeys(ROLES, HELD_OUT) | {"hair": SHOWN, "strands": ABSENT},
         "back": dict.fromkeys(ROLES, HIDDEN) | {"hair": SHOWN, "clothes": HELD_OUT},
         "body": dict.fromkeys(ROLES, HIDDEN) | {"skin": SHOWN, "clothes": SHOWN},
     }
 )
 """What the camera sees of each role in each layer; what is hidden still throws its shadow.
 
-"strands" are brows and beard; "fuzz" repeats the beard's strands along the jaw's outline.
+"strands" are brows and beard.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """`things` are Blender's objects by role; `cut` is the switch that hides the head's skin (0 or 1)."""
+    """`things` are Blender's objects by role; `cut` is the switch that hides the head's skin (0 or 1).
+
+    `fuzz` repeats the strands of a beard along the jaw's outline, by view; it belongs to the layer "hair".
+    """
 
     things: dict[str, list[Any]]
+    fuzz: dict[str, Any]
     cut: Any
 
-    def show(self, layer: str) -> None:
-        """Makes everything shown, hidden or held out as the layer wants it."""
+    def show(self, layer: str, view: str) -> None:
+        """Makes everything shown, hidden, held out or absent as the layer wants it."""
         for role, things in self.things.items():
             state = LAYERS[layer][role]
             for thing in things:
                 thing.visible_camera = state != HIDDEN
                 thing.is_holdout = state == HELD_OUT
+                thing.hide_render = state == ABSENT
+        for each, thing in self.fuzz.items():
+            thing.hide_render = layer != "hair" or each != view
         self.cut.default_value = float(layer == "body")
 
 
@@ -60,18 +67,17 @@ def build_scene(person: Person, view: str) -> Scene:
     surface = Surface(person, person.landmarks.chin[1] - 0.9, outside(person))
     skin = add_skin(person, look, posed, scalp(person, look.hair.style), beard_density(person, look.beard))
     limit = person.limit(posed)
-    beard, fuzz = add_beard(surface, look, limit, person.camera(view)) if look.beard else ([], [])
+    beard, fuzz = add_beard(surface, look, limit)
     things = {
         "skin": [skin],
         "strands": [*add_brows(surface, look.brow, limit), *beard],
-        "fuzz": fuzz,
         "eyes": add_eyes(person),
         "mouth": _mouth(person, posed),
         "hair": add_hair(surface, look.hair),
         "clothes": add_garments(person),
     }
     add_light(person.landmarks, look.light)
-    return Scene(things, _cut(skin.data.materials[0]))
+    return Scene(things, fuzz, _cut(skin.data.materials[0]))
 
 
 def _mouth(person: Person, posed: F64) -> list[Any]:
