@@ -59,7 +59,7 @@ def _button(ground: Surface, over: F64, height: float) -> Garment:
     grid = over.reshape(-1, 3)
     place = grid[np.hypot(grid[:, 0], grid[:, 1] - height).argmin()]
     normal = ground.near(place)[1]
-    return button("shirt_button", place - 0.004 * normal, normal, 0.055, "shirt_button")
+    return button("shirt_button", place + 0.006 * normal, normal, 0.055, "shirt_button")
 
 
 def _collar(body: Body, ground: Surface, cut: ShirtCut, material: str) -> Garment:

@@ -10,6 +10,8 @@ from .mesh import ring_normals
 
 CAP, HANGING = 46, 130
 """Rings from the seam to where the sleeve hangs, and from there to the cuff."""
+SLANT = 0.26
+"""Share of the arm at which the sleeve hangs free on its inside."""
 ROLL = 0.022
 """How far in dm the head of the sleeve rolls over its seam."""
 
@@ -19,7 +21,8 @@ def sleeve(form: Form, cut: JacketCut, seed: int) -> F64:
     seam = armhole(form, cut)
     surface = form.surface.near(seam)[1]
     angle = -np.linspace(0, 2 * np.pi, ROUND + 1)[:-1]
-    tube, down = _tube(cut, angle)
+    tube = _tube(cut, angle)
+    down = unit(tube[1] - tube[0])
     reach = np.array([1.0, -0.25, 0.0]) + 0.12 * np.sin(angle)[:, None] * np.array([0, 0, 1.0])
     leave = unit(reach - 0.8 * (reach * surface).sum(-1, keepdims=True) * surface)
     cap = _joined(seam - surface * SEAM, tube[0], leave * 0.38, down * 0.8, CAP)
@@ -29,14 +32,21 @@ def sleeve(form: Form, cut: JacketCut, seed: int) -> F64:
     return rings + ring_normals(rings) * sleeve_folds(rings, angle, seed)[..., None]
 
 
-def _tube(cut: JacketCut, angle: F64) -> tuple[F64, F64]:
-    """Rings (HANGING, ROUND, 3) about the arm and the direction (3,) in which they set off."""
+def _tube(cut: JacketCut, angle: F64) -> F64:
+    """Rings (HANGING, ROUND, 3) about the arm: they begin slanted, high outside and low under the arm."""
     axis, girth = curve(cut.arm, HANGING), curve(cut.girth, HANGING)
     down = unit(np.gradient(axis, axis=0))
     out = unit(np.array([1.0, 0, 0]) - down[:, :1] * down)
     ahead = np.cross(down, out)
-    tube = axis[:, None] + girth[:, :1, None] * np.cos(angle)[:, None] * out[:, None]
-    return tube + girth[:, 1:, None] * np.sin(angle)[:, None] * ahead[:, None], down[0]
+    begin = SLANT * (1 - np.cos(angle)) / 2
+    where = (begin + (1 - begin) * np.linspace(0, 1, HANGING)[:, None]) * (HANGING - 1)
+
+    def at(values: F64) -> F64:
+        return np.stack([np.interp(where, np.arange(HANGING), column) for column in values.T], -1)
+
+    width, depth = np.moveaxis(at(girth), -1, 0)[..., None] * np.ones(3)
+    across, forward = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    return at(axis) + width * across * at(out) + depth * forward * at(ahead)
 
 
 def _joined(start: F64, end: F64, leave: F64, arrive: F64, count: int) -> F64:
