@@ -103,7 +103,7 @@ def _blurred(layer: F32, sigma: float) -> F32:
 def _over(room: F32, layer: F32, sigma: float) -> F32:
     """`layer` (H, W, 4), colour times alpha and alpha, laid over the room out of focus."""
     soft = _blurred(layer, sigma)
-    return room * (1 - np.clip(soft[..., 3:], 0, 1)) + soft[..., :3]
+    return (room * (1 - np.clip(soft[..., 3:], 0, 1)) + soft[..., :3]).astype(np.float32)
 
 
 def _wall(mood: Mood, size: tuple[int, int]) -> F32:

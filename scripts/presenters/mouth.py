@@ -82,7 +82,9 @@ def lower_teeth(person: Person) -> Piece:
     members = person.members("helper-lower-teeth")
     around = _homogeneous(person.rest[members])
     maps = {
-        name: np.linalg.lstsq(around, unit.spread(len(person.rest))[members], rcond=None)[0]
+        name: np.asarray(
+            np.linalg.lstsq(around, unit.spread(len(person.rest))[members], rcond=None)[0], float
+        )
         for name, unit in person.units.items()
     }
     return _row(Part.LOWER_TEETH, arch, LOWER_WIDTHS, LOWER_CROWNS, LOWER_EDGES, maps)

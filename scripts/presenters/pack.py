@@ -40,6 +40,7 @@ Bools = NDArray[np.bool_]
 SCHEMA = 2
 MANIFEST, TENSORS, PREVIEW = "avatar.json", "tensors.safetensors", "preview.png"
 SKIN_TEXTURE, EYE_TEXTURE, LASH_TEXTURE = "skin.webp", "eye.webp", "lash.webp"
+SKIN_QUALITY = 95
 RELIEFS: Final = {
     ("hair", "front"): Part.HAIR_FRONT,
     ("hair", "left"): Part.HAIR_LEFT,
@@ -110,7 +111,7 @@ def _body(person: Person, layers: Path) -> U8:
 def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path, target: Path) -> None:
     shots = skin_shots(person, skin, face, layers)
     texture = skin_texture(person, skin, list(shots.values()))
-    write_webp(target / SKIN_TEXTURE, texture)
+    write_webp(target / SKIN_TEXTURE, texture, SKIN_QUALITY)
     solid = texture.copy()
     solid[..., 3] = 255
     for view in VIEWS:

@@ -109,7 +109,7 @@ def _grid_depth(depth: F32, alpha: U8, size: tuple[int, int]) -> F32:
     share = cv2.GaussianBlur(solid.astype(np.float32), (0, 0), blur[0], sigmaY=blur[1])
     mean = cv2.GaussianBlur(near, (0, 0), blur[0], sigmaY=blur[1]) / np.maximum(share, 1e-6)
     known = np.clip(share * 5 - 0.05, 0, 1).astype(np.float32)
-    whole = spread(mean[..., None], known).reshape(depth.shape)
+    whole = spread(mean[..., None].astype(np.float32), known).reshape(depth.shape)
     x = np.linspace(0, depth.shape[1] - 1, width, dtype=np.float32)
     y = np.linspace(0, depth.shape[0] - 1, height, dtype=np.float32)
     columns, rows = np.meshgrid(x, y)
@@ -133,6 +133,6 @@ def _cells(shown: NDArray[np.bool_], count_x: int, count_y: int) -> NDArray[np.i
 
 def _bled(picture: U8) -> U8:
     """The picture with colours continued to where alpha is 0, so that sampling at edges takes in no black."""
-    weight = np.clip(picture[..., 3].astype(np.float32) / 64, 0, 1)
+    weight = np.clip(picture[..., 3].astype(np.float32) / 64, 0, 1).astype(np.float32)
     color = spread(picture[..., :3].astype(np.float32), weight)
     return np.concatenate([np.round(np.clip(color, 0, 255)).astype(np.uint8), picture[..., 3:]], 2)

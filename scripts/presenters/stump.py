@@ -35,7 +35,7 @@ def headless(person: Person, body: U8, skin: U8, camera: Camera) -> U8:
     layer = body.astype(np.float32)
     alpha = layer[..., 3:] / 255
     solid = np.concatenate([layer[..., :3] * alpha, alpha * 255], 2)
-    filled = spread(solid, (bare < 0.01).astype(np.float32))
+    filled = spread(solid.astype(np.float32), (bare < 0.01).astype(np.float32))
     mixed = solid * (1 - gone) + filled * gone
     cover = mixed[..., 3:] / 255
     color = np.where(cover > 1e-3, mixed[..., :3] / np.maximum(cover, 1e-3), layer[..., :3])
