@@ -80,7 +80,7 @@ def paint(name: str) -> NDArray[np.uint8]:
 
 
 def _linear(color: Color) -> F32:
-    return (np.array(color, np.float32) / 255) ** np.float32(GAMMA)
+    return ((np.array(color, np.float32) / 255) ** GAMMA).astype(np.float32)
 
 
 def _grid(size: tuple[int, int]) -> tuple[F32, F32]:

@@ -41,6 +41,8 @@ SCHEMA = 2
 MANIFEST, TENSORS, PREVIEW = "avatar.json", "tensors.safetensors", "preview.png"
 SKIN_TEXTURE, EYE_TEXTURE, LASH_TEXTURE = "skin.webp", "eye.webp", "lash.webp"
 SKIN_QUALITY = 95
+WORST_DB = 20.0
+"""What the texture must reproduce of each view; layers of the right shape give 24 dB and more."""
 RELIEFS: Final = {
     ("hair", "front"): Part.HAIR_FRONT,
     ("hair", "left"): Part.HAIR_LEFT,
@@ -117,6 +119,10 @@ def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path,
     for view in VIEWS:
         quality = psnr(shots[view], skin.piece.triangles, skin.piece.uv, solid)
         print(f"skin seen from {view}: {quality:.1f} dB")
+        if quality < WORST_DB:
+            raise SystemExit(
+                f"{layers}/{view}_skin.png shows another shape than cast.py has; render it again"
+            )
 
 
 def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
