@@ -44,4 +44,5 @@ def covered(person: Person) -> NDArray[np.bool_]:
     keys = np.array(JACKETS[person.cast.name].roll)
     edge = np.interp(points[:, 1], keys[:, 1], keys[:, 0]) + 0.12
     under = (np.abs(points[:, 0]) > edge) & (points[:, 1] < -0.45)
-    return under | (points[:, 1] < -1.75) | (person.arm > 0.3)
+    shoulder = (np.abs(points[:, 0]) > 1.05) & (points[:, 1] < -0.1)
+    return under | shoulder | (points[:, 1] < -1.75) | (person.arm > 0.3)

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
+from ..person import smooth
 from .cut import ShirtCut
 from .folds import SHIRT, drawn, uneven, varied
 from .form import F64, Surface, curve, surface, unit
@@ -41,12 +42,14 @@ def _front(body: Body, cut: ShirtCut, height: float, *, seed: int, placket: bool
     inner = curve(cut.opening, ALONG)
     plan = panel(inner, curve(cut.outer, ALONG), ACROSS)
     away = np.linalg.norm(plan - inner, axis=-1)
-    lift = height + drawn(varied(SHIRT, seed), plan[..., 0], plan[..., 1]) * np.clip(away / 0.3, 0, 1)
+    loose = smooth(0.2, 0.5, plan[..., 0])
+    lift = height + drawn(varied(SHIRT, seed), plan[..., 0], plan[..., 1]) * loose
     if placket:
         lift = lift + 0.012 * np.clip((PLACKET - away) / 0.015, 0, 1)
         lift = lift - 0.005 * (_line(away, 0.045) + _line(away, PLACKET - 0.045))
-    laid = body.laid(plan, spread(inner, plan, 0.6), lift).swapaxes(0, 1)
-    laid = laid + normals(laid) * uneven(laid, seed, 0.006)[..., None]
+    free = np.maximum(spread(inner, plan, 0.6), smooth(-1.35, -1.75, plan[..., 1]))
+    laid = body.laid(plan, free, lift).swapaxes(0, 1)
+    laid = laid + normals(laid) * (uneven(laid, seed, 0.006) * loose.T)[..., None]
     return body.skin.cleared(laid, height + 0.008)
 
 

@@ -18,8 +18,10 @@ class Body:
     form: Form
 
     def laid(self, plan: F64, free: F64, height: F64 | float) -> F64:
-        """Points (..., 3) over `plan` (..., 2), `height` dm above the skin where `free` (...) is 0, above the
-        form where it is 1."""
+        """Points (..., 3) over `plan` (..., 2), seen from the front.
+
+        They lie `height` dm above the skin where `free` (...) is 0, above the form where it is 1.
+        """
         hung = self.form.at(plan[..., 0], plan[..., 1])
         tight = hung
         for _ in range(3):
