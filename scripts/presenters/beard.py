@@ -76,7 +76,7 @@ def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.
     ]
     start, normal = roots.on(posed), roots.normal
     aim = tangent(aim, normal)
-    rise = 0.22 + 0.22 * rng.random(len(x))
+    rise = np.where(moustache, 0.22, 0.13) + 0.20 * rng.random(len(x))
     heading = unit(aim + normal * rise[:, None] + rng.normal(0, 0.13, aim.shape))
     edge = beard_density(surface.person, look)(roots.at)
     grown = look.length * (0.50 + 0.60 * rng.random(len(x))) * (0.30 + 0.70 * edge)
