@@ -22,6 +22,9 @@ U8 = NDArray[np.uint8]
 
 COLLAR = (-0.82, -0.60)
 """Heights above the chin between which the neck fades into the plate's, in dm."""
+LEAST_OVERLAP = 0.98
+"""Of the head's outline in the layers and in the mesh; a slightly older shape gave 0.964, the right one
+0.997."""
 HAIRED = ("front", "left", "right")
 """The views that have a layer of hair."""
 DENSE_PX, SCALP_ABOVE_EYES = 10, 0.35
@@ -61,6 +64,8 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
     for view in VIEWS:
         picture = read_picture(layers / f"{view}_skin.png")
         camera = layer_camera(person, view, picture)
+        if view == "front":
+            _check_outline(person, picture, camera)
         if view in HAIRED:
             picture = _haired(person, picture, read_picture(layers / f"{view}_hair.png"), camera)
         weights = EXPRESSIONS.get(view, {})
@@ -80,6 +85,20 @@ def skin_texture(person: Person, skin: Skin, shots: Sequence[Shot]) -> U8:
     above = _heights(piece) - person.landmarks.chin[1]
     alpha = smooth(*COLLAR, above) * (1 - smooth(*CLOTHES_TOP, above) * cv2.blur(cover, (3, 3)))
     return np.round(np.concatenate([color, 255 * alpha[..., None]], 2)).astype(np.uint8)
+
+
+def _check_outline(person: Person, picture: U8, camera: Camera) -> None:
+    """Refuse a front view of another shape than the person has: above the mouth its outline must be the
+    same."""
+    points = person.limit(person.rest)
+    faces = np.concatenate([person.faces(group) for group in ("body", "helper-l-eye", "helper-r-eye")])
+    below = int(camera.project(person.landmarks.mouth)[1])
+    mine = trace(camera.project(points), halves(faces), camera.size, cull=True).seen[:below]
+    drawn = picture[:below, :, 3] > 128
+    if (mine & drawn).sum() < LEAST_OVERLAP * (mine | drawn).sum():
+        raise SystemExit(
+            f"the layers of {person.cast.name} show another shape than cast.py has; render them again"
+        )
 
 
 def _haired(person: Person, skin: U8, hair: U8, camera: Camera) -> U8:
