@@ -59,7 +59,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--view", choices=list(VIEWS), help="only this camera")
     parser.add_argument("--layer", choices=list(LAYERS), help="only this layer")
     parser.add_argument("--scale", type=float, default=1.0, help="size as a share of the master frame")
-    parser.add_argument("--spp", type=int, default=48, help="samples a pixel")
+    parser.add_argument("--spp", type=int, default=24, help="samples a pixel")
     parser.add_argument("--out", default="layers", help="folder to write to")
     parser.add_argument("--window", type=_window, help="left,top,right,bottom in master pixels")
     return parser.parse_args(arguments)

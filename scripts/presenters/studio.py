@@ -80,7 +80,7 @@ def set_quality(samples: int, exposure: float) -> None:
     scene.render.engine = "CYCLES"
     cycles: Any = scene.cycles
     cycles.device, cycles.seed, cycles.samples = "CPU", 0, samples
-    cycles.use_adaptive_sampling, cycles.adaptive_threshold = True, 0.02
+    cycles.use_adaptive_sampling, cycles.adaptive_threshold = True, 0.03
     cycles.use_denoising, cycles.denoiser = True, "OPENIMAGEDENOISE"
     cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 6, 2, 2
     cycles.transmission_bounces, cycles.transparent_max_bounces = 4, 24
