@@ -139,7 +139,7 @@ RUBY: Final = Look(
     ),
     brow=BrowLook(
         dark=(44, 31, 25),
-        light=(92, 66, 50),
+        light=(76, 55, 43),
         hairs=560,
         x=(0.125, 0.50),
         y=0.175,
