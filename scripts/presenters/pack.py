@@ -77,7 +77,9 @@ def pack(name: str, layers: Path, target: Path) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent) as made:
         _write(name, layers, Path(made))
         shutil.rmtree(target, ignore_errors=True)
-        shutil.copytree(made, target)
+        target.mkdir()
+        for entry in Path(made).iterdir():
+            shutil.copyfile(entry, target / entry.name)
     print(f"{target}: {sum(entry.stat().st_size for entry in target.iterdir()) / 1e6:.2f} MB")
 
 
