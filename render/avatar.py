@@ -15,14 +15,12 @@ import safetensors.numpy
 from numpy.typing import NDArray
 
 from ..stream.errors import AvatarError
-from .rig.units import UNITS
 
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST = "avatar.json"
 TENSORS = "tensors.safetensors"
 PREVIEW = "preview.png"
-HEAD, HEAD_CLOSED, HAIR, HAIR_BACK = "head.webp", "head_closed.webp", "hair.webp", "hair_back.webp"
-TEXTURES = (HEAD, HEAD_CLOSED, HAIR, HAIR_BACK)
+_LARGEST_TEXTURE = 4096
 PRESENTERS: Final = Path(__file__).parent / "presenters"
 
 Tensor = NDArray[np.generic]
@@ -59,10 +57,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Avatar:
     """A registered appearance, checked and read.
 
-    `tensors` of a rig: vertices (V, 3), uv (V, 2), uv_closed (V, 2), triangles (T, 3), parts (T,), inside
-    (V,), head_weight (V,), shape_start (53,), shape_vertex (N,), shape_delta (N, 3) in 1/2000 of a model
-    unit, camera (4, 3) position, right, up, forward, lens (4,) focal length, principal point and master size
-    in pixels, pivot (3,), mouth (3,), eyes (2, 3).
+    `tensors` of a rig, with V vertices in model units of 1 dm, x to the viewer's right and y up: vertices
+    (V, 3), uv (V, 2) in 0..1 of the part's texture, y down, triangles (T, 3), parts (T,), color (V, 3) sRGB
+    and shade (V,) where there is no texture, head_weight (V,), shape_start (53,), shape_vertex (N,),
+    shape_delta (N, 3) in 1/2000 of a model unit, camera (4, 3) position, right, up, forward, lens (4,) focal
+    length, principal point and master size in pixels, pivot (3,), mouth (3,), eyes (2, 3), eye_radius (1,),
+    view_yaw (3,) in degrees.
     """
 
     folder: Path
@@ -109,21 +109,25 @@ class Avatar:
         return pixels
 
     def texture(self, name: str) -> NDArray[np.uint8]:
-        """The layer `name` of `TEXTURES`, (S, S, 4) uint8 RGBA, alpha not multiplied in."""
+        """The texture `name` of the avatar's kind, (H, W, 4) uint8 RGBA, alpha not multiplied in; opaque
+        when the file has no alpha."""
         pixels = _picture(self.folder / name, cv2.IMREAD_UNCHANGED)
-        side = int(self.tensors["lens"][3])
-        if pixels.shape != (side, side, 4):
+        if pixels.ndim != 3 or pixels.shape[2] not in (3, 4) or max(pixels.shape) > _LARGEST_TEXTURE:
             raise AvatarError(
-                f"{name} of avatar {self.name} is not {side}x{side} with alpha; pack the avatar again"
+                f"{name} of avatar {self.name} is no picture in colour of at most {_LARGEST_TEXTURE} pixels "
+                "a side; pack the avatar again"
             )
-        return np.ascontiguousarray(pixels[..., (2, 1, 0, 3)])
+        order = cv2.COLOR_BGRA2RGBA if pixels.shape[2] == 4 else cv2.COLOR_BGR2RGBA
+        return cv2.cvtColor(pixels, order).astype(np.uint8, copy=False)
 
 
 def load_avatar(folder: Path) -> Avatar:
     """The avatar in `folder`. Raises AvatarError when anything is missing, damaged or of another schema."""
+    from .rig import tensors as rig
+
     manifest = _manifest(folder)
     blobs = {name: _checked(folder, name, digest) for name, digest in manifest.files.items()}
-    needed = {TENSORS, PREVIEW, *TEXTURES, *(view.plate for view in manifest.views)}
+    needed = {TENSORS, PREVIEW, *rig.TEXTURES, *(view.plate for view in manifest.views)}
     if missing := needed - blobs.keys():
         raise AvatarError(
             f"avatar {manifest.name} lists no {', '.join(sorted(missing))}; pack the avatar again"
@@ -134,7 +138,7 @@ def load_avatar(folder: Path) -> Avatar:
         raise AvatarError(
             f"{TENSORS} of avatar {manifest.name} cannot be read: {error}; pack it again"
         ) from error
-    _check_tensors(manifest.name, tensors)
+    rig.check(manifest.name, manifest.units, tensors)
     return Avatar(folder, manifest, MappingProxyType(tensors))
 
 
@@ -184,10 +188,6 @@ def _check_manifest(manifest: Manifest) -> None:
         raise AvatarError(
             f"avatar {manifest.name} is of kind {manifest.kind!r}, which this version cannot draw"
         )
-    if manifest.units != UNITS:
-        raise AvatarError(
-            f"avatar {manifest.name} has other face units than this version; pack the avatar again"
-        )
     if not manifest.views or manifest.frames < 1:
         raise AvatarError(f"avatar {manifest.name} has no view or no frame; pack the avatar again")
     for view in manifest.views:
@@ -217,53 +217,3 @@ def _picture(path: Path, flags: int) -> NDArray[np.uint8]:
     if pixels is None:
         raise AvatarError(f"{path.name} of avatar {path.parent.name} is no picture; copy the folder again")
     return pixels.astype(np.uint8, copy=False)
-
-
-_SHAPES: Final[Mapping[str, tuple[type[np.generic], tuple[str | int, ...]]]] = MappingProxyType(
-    {
-        "vertices": (np.float32, ("V", 3)),
-        "uv": (np.float32, ("V", 2)),
-        "uv_closed": (np.float32, ("V", 2)),
-        "inside": (np.uint8, ("V",)),
-        "head_weight": (np.uint8, ("V",)),
-        "triangles": (np.uint16, ("T", 3)),
-        "parts": (np.uint8, ("T",)),
-        "shape_start": (np.int32, (len(UNITS) + 1,)),
-        "shape_vertex": (np.uint16, ("N",)),
-        "shape_delta": (np.int16, ("N", 3)),
-        "camera": (np.float32, (4, 3)),
-        "lens": (np.float32, (4,)),
-        "pivot": (np.float32, (3,)),
-        "mouth": (np.float32, (3,)),
-        "eyes": (np.float32, (2, 3)),
-    }
-)
-
-
-def _check_tensors(name: str, tensors: Mapping[str, Tensor]) -> None:
-    """Every tensor is there with its type and shape, and every index points inside its table."""
-    sizes: dict[str, int] = {}
-    for key, (kind, shape) in _SHAPES.items():
-        tensor = tensors.get(key)
-        if tensor is None or tensor.dtype != kind or tensor.ndim != len(shape):
-            raise AvatarError(
-                f"avatar {name} lacks tensor {key} {shape} {kind.__name__}; pack the avatar again"
-            )
-        wanted = tuple(
-            side if isinstance(side, int) else sizes.setdefault(side, length)
-            for side, length in zip(shape, tensor.shape, strict=True)
-        )
-        if tensor.shape != wanted:
-            raise AvatarError(
-                f"tensor {key} of avatar {name} is {tensor.shape}, not {wanted}; pack the avatar again"
-            )
-    start = tensors["shape_start"].astype(np.int64)
-    inside = (
-        int(tensors["triangles"].astype(np.int64).max(initial=0)) < sizes["V"]
-        and int(tensors["shape_vertex"].astype(np.int64).max(initial=0)) < sizes["V"]
-        and start[0] == 0
-        and start[-1] == sizes["N"]
-        and bool((np.diff(start) >= 0).all())
-    )
-    if not inside:
-        raise AvatarError(f"the mesh of avatar {name} points outside itself; pack the avatar again")

@@ -86,6 +86,7 @@ class Compositor:
         self._prepared = surface_over(np.empty((height * 3 // 2, width), np.uint8))
         everywhere = _Placement(np.eye(2, 3), shift=True, box=(0, 0, width, height))
         nothing = np.zeros((0, 0, 3), np.uint8), np.zeros((0, 0), np.float32)
+        self._known = nothing[1], _solid_columns(nothing[1])
         self._draw(*nothing, everywhere, self._prepared)
 
     def surface(self) -> Surface:
@@ -118,6 +119,14 @@ class Compositor:
         surface.v[half] = self._prepared.v[half]
         surface.box[:] = _EMPTY
 
+    def _solid_columns(self, mask: NDArray[np.float32]) -> NDArray[np.int32]:
+        """Those of `mask`, which is the same array for every crop of a face and must not change."""
+        known, columns = self._known
+        if known is not mask:
+            columns = _solid_columns(mask)
+            self._known = mask, columns
+        return columns
+
     def _draw(
         self, pixels: NDArray[np.uint8], mask: NDArray[np.float32], placement: _Placement, surface: Surface
     ) -> None:
@@ -125,6 +134,7 @@ class Compositor:
             self._plate,
             pixels,
             mask,
+            self._solid_columns(mask),
             placement.inverse,
             placement.shift,
             *placement.box,
@@ -133,6 +143,22 @@ class Compositor:
             surface.v,
             self._table,
         )
+
+
+def _solid_columns(mask: NDArray[np.float32]) -> NDArray[np.int32]:
+    """From and to which column (H, 2) each row of `mask` (H, W) is 1 without a break, at its middle."""
+    rows, columns = mask.shape
+    solid = np.zeros((rows, 2), np.int32)
+    if not columns:
+        return solid
+    soft = mask < 1
+    middle = columns // 2
+    solid[:, 0] = middle - np.where(
+        soft[:, :middle].any(1), soft[:, :middle][:, ::-1].argmax(1) if middle else 0, middle
+    )
+    after = soft[:, middle:]
+    solid[:, 1] = middle + np.where(after.any(1), after.argmax(1), columns - middle)
+    return solid
 
 
 def _place(matrix: NDArray[np.float32], columns: int, rows: int, width: int, height: int) -> _Placement:
@@ -172,11 +198,12 @@ def _rounding_table(color: ColorSpace) -> NDArray[np.float32]:
     return table.astype(np.float32)
 
 
-@njit("void(uint8[::1], float32[:, ::1])", cache=True, nogil=True, error_model="numpy")
-def _load(row: NDArray[np.uint8], lines: NDArray[np.float32]) -> None:
-    """RGB `row` (3 W,) into the planar `lines` (3, W)."""
-    red, green, blue = lines[0], lines[1], lines[2]
-    for i in range(lines.shape[1]):
+@njit("void(uint8[::1], float32[:, ::1], int64)", cache=True, nogil=True, error_model="numpy")
+def _load(row: NDArray[np.uint8], lines: NDArray[np.float32], at: int) -> None:
+    """RGB `row` (3 N,) into the planar `lines` (3, W) from column `at` on."""
+    end = at + row.shape[0] // 3
+    red, green, blue = lines[0, at:end], lines[1, at:end], lines[2, at:end]
+    for i in range(red.shape[0]):
         red[i] = row[3 * i]
         green[i] = row[3 * i + 1]
         blue[i] = row[3 * i + 2]
@@ -268,7 +295,7 @@ def _store_chroma(
 
 
 @njit(
-    "void(uint8[:, :, ::1], uint8[:, :, ::1], float32[:, ::1], float64[:, ::1], boolean,"
+    "void(uint8[:, :, ::1], uint8[:, :, ::1], float32[:, ::1], int32[:, ::1], float64[:, ::1], boolean,"
     " int64, int64, int64, int64, uint8[:, ::1], uint8[:, ::1], uint8[:, ::1], float32[:, ::1])",
     cache=True,
     nogil=True,
@@ -278,6 +305,7 @@ def _draw_box(
     plate: NDArray[np.uint8],
     crop: NDArray[np.uint8],
     mask: NDArray[np.float32],
+    solid: NDArray[np.int32],
     inverse: NDArray[np.float64],
     shift: bool,
     left: int,
@@ -289,7 +317,7 @@ def _draw_box(
     red: NDArray[np.uint8],
     table: NDArray[np.float32],
 ) -> None:
-    """Blend and convert the box, two rows at a time."""
+    """Blend and convert the box, two rows at a time; columns `solid` (H, 2) show the crop alone."""
     rows, columns = mask.shape
     lines = np.empty((2, 3, right - left), np.float32)
     x0, y0 = int(np.rint(inverse[0, 2])), int(np.rint(inverse[1, 2]))
@@ -297,15 +325,26 @@ def _draw_box(
     for y in range(top, bottom, 2):
         for k in range(2):
             row = y + k
-            _load(plate[row].reshape(-1)[3 * left : 3 * right], lines[k])
+            start, end = left, left
+            inside = shift and 0 <= row + y0 < rows and first < last
+            if inside:
+                start = min(max(int(solid[row + y0, 0]) - x0, first), last)
+                end = min(max(int(solid[row + y0, 1]) - x0, start), last)
+            _load(plate[row].reshape(-1)[3 * left : 3 * start], lines[k], 0)
+            _load(plate[row].reshape(-1)[3 * end : 3 * right], lines[k], end - left)
             if not shift:
                 x = inverse[0, 0] * left + inverse[0, 1] * row + inverse[0, 2]
                 along = inverse[1, 0] * left + inverse[1, 1] * row + inverse[1, 2]
                 _blend_sampled(crop, mask, x, along, inverse[0, 0], inverse[1, 0], lines[k])
-            elif 0 <= row + y0 < rows and first < last:
-                patch = crop[row + y0].reshape(-1)[3 * (first + x0) : 3 * (last + x0)]
-                weight = mask[row + y0, first + x0 : last + x0]
-                _blend_shifted(patch, weight, lines[k], first - left)
+            elif inside:
+                line = crop[row + y0].reshape(-1)
+                _load(line[3 * (start + x0) : 3 * (end + x0)], lines[k], start - left)
+                for begin, stop in ((first, start), (end, last)):
+                    patch, weight = (
+                        line[3 * (begin + x0) : 3 * (stop + x0)],
+                        mask[row + y0, begin + x0 : stop + x0],
+                    )
+                    _blend_shifted(patch, weight, lines[k], begin - left)
             _store_luma(lines[k], luma[row, left:right], table)
         half = slice(left // 2, right // 2)
         _store_chroma(lines[0], lines[1], blue[y // 2, half], table[1])

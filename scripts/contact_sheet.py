@@ -1,8 +1,9 @@
-"""Draw a labelled sheet of a presenter: rest, mouth shapes, blinks, turns, moods and five seconds of speech.
+"""Draw a labelled sheet of a presenter: rest, mouths, blinks, gaze, turns, moods, a breath, 5 s of speech.
 
-    python scripts/contact_sheet.py ruby [--wav SPEECH.wav] [-o docs/presenters/ruby.jpg]
+    python scripts/contact_sheet.py ruby [--wav SPEECH.wav] [--folder FOLDER] [-o docs/presenters/ruby.jpg]
 
-Without a WAV the speech is synthesised.
+Without a WAV the speech is synthesised. A breath is shown as four times what it
+changes.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import cv2
 import numpy as np
 import soxr
 from numpy.typing import NDArray
-from visavis.render.avatar import find_avatar
+from visavis.render.avatar import Avatar, find_avatar, load_avatar
 from visavis.render.rig.expression import EMOTIONS
 from visavis.render.rig.face import Face
 from visavis.render.rig.lips import SHAPES
@@ -31,12 +32,23 @@ U8 = NDArray[np.uint8]
 F32 = NDArray[np.float32]
 
 SIZE = (720, 1280)
-COLUMNS = 6
-CELL = (250, 290)
-STRIP_COLUMNS = 15
-STRIP_CELL = (100, 84)
+COLUMNS = 8
+CELL = (240, 270)
+STRIP_COLUMNS = 16
+STRIP_CELL = (120, 96)
 STRIP_TICKS = 123
-TURNS = ((10, 0, 0), (-10, 0, 0), (5, 0, 0), (-5, 0, 0), (0, 6, 0), (0, -6, 0))
+TURNS = ((-20, 0, 0), (-10, 0, 0), (10, 0, 0), (20, 0, 0), (0, -12, 0), (0, 12, 0), (0, 0, 8), (14, -6, -4))
+GAZES = (
+    ("left", (-1, 0), {}),
+    ("right", (1, 0), {}),
+    ("up", (0, 1), {"eyeLookUp": 1.0}),
+    ("down", (0, -1), {"eyeLookDown": 1.0}),
+)
+MOODS = ("happy", "serious", "surprised", "sad", "concerned")
+BREATH_GAIN = 4
+HEAD_DM, MOUTH_DM = (3.05, 1.9), (0.95, 0.95)
+"""Height of a cell and how much of it lies above the mouth, in model units; width and place of a mouth's."""
+QUALITY, LARGEST_BYTES = 88, 700_000
 PANGRAM = "Hello! I am a presenter made of numbers. Maybe we will move five very big boxes, if you help me."
 
 
@@ -44,24 +56,69 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("name")
     parser.add_argument("--wav", type=Path)
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("-o", "--out", type=Path)
     options = parser.parse_args()
     out: Path = options.out or Path(__file__).parents[1] / "docs" / "presenters" / f"{options.name}.jpg"
     samples = _read(options.wav) if options.wav else _synthesised()
+    avatar = load_avatar(options.folder) if options.folder else find_avatar(options.name)
+    picture = sheet(avatar, samples)[..., ::-1]
     out.parent.mkdir(parents=True, exist_ok=True)
-    cv2.imwrite(str(out), sheet(options.name, samples)[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 90])
+    quality = QUALITY
+    while True:
+        cv2.imwrite(str(out), picture, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        if out.stat().st_size <= LARGEST_BYTES:
+            break
+        quality -= 3
     print(f"{out}: {out.stat().st_size / 1e6:.2f} MB")
 
 
-def sheet(name: str, samples: F32) -> U8:
+class Studio:
+    """Draws one avatar's poses into cells."""
+
+    def __init__(self, avatar: Avatar) -> None:
+        self._face = Face(avatar, SIZE)
+        self._canvas = self._face.canvas()
+        view = avatar.view(SIZE)
+        camera, mouth = (avatar.tensors[key].astype(np.float32) for key in ("camera", "mouth"))
+        ray = mouth - camera[0]
+        self._dm_px = float(avatar.tensors["lens"][0]) * view.scale[1] / float(ray @ camera[3])
+        center = avatar.tensors["lens"][1:3].astype(np.float32)
+        shown = (
+            center
+            + np.array([ray @ camera[1], -(ray @ camera[2])]) / (ray @ camera[3]) * avatar.tensors["lens"][0]
+        )
+        self._mouth = (shown - np.array(view.origin)) * np.array(view.scale) - np.array(view.crop[:2])
+
+    def draw(self, motion: Motion) -> U8:
+        return self._face.draw(motion, self._canvas).copy()
+
+    def head(self, motion: Motion) -> U8:
+        """The head in a cell."""
+        return self.cut(self.draw(motion))
+
+    def cut(self, pixels: U8) -> U8:
+        height = HEAD_DM[0] * self._dm_px
+        return self._cell(pixels, height * CELL[0] / CELL[1], height, HEAD_DM[1] * self._dm_px, CELL)
+
+    def mouth(self, motion: Motion) -> U8:
+        width = MOUTH_DM[0] * self._dm_px
+        height = width * STRIP_CELL[1] / STRIP_CELL[0]
+        return self._cell(self.draw(motion), width, height, height * 0.45, STRIP_CELL)
+
+    def _cell(self, pixels: U8, width: float, height: float, above: float, cell: tuple[int, int]) -> U8:
+        left, top = round(self._mouth[0] - width / 2), max(0, round(self._mouth[1] - above))
+        part = pixels[top : top + round(height), max(0, left) : left + round(width)]
+        return cv2.resize(part, cell, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
+
+
+def sheet(avatar: Avatar, samples: F32) -> U8:
     """The whole sheet, RGB."""
-    face = Face(find_avatar(name), SIZE)
-    canvas = face.canvas()
-    poses = [_labelled(_shot(face.draw(motion, canvas)), label) for label, motion in _poses()]
-    strip = [
-        _labelled(_mouth(face.draw(motion, canvas)), label, small=True) for label, motion in _talk(samples)
-    ]
-    top, low = _grid(poses, COLUMNS), _grid(strip, STRIP_COLUMNS)
+    studio = Studio(avatar)
+    cells = [_labelled(studio.head(motion), label) for label, motion in _poses()]
+    cells += [_labelled(cell, label) for label, cell in _breath(studio)]
+    strip = [_labelled(studio.mouth(motion), label, small=True) for label, motion in _talk(samples)]
+    top, low = _grid(cells, COLUMNS), _grid(strip, STRIP_COLUMNS)
     width = max(top.shape[1], low.shape[1])
     return np.vstack([_padded(top, width), _padded(low, width)])
 
@@ -71,25 +128,33 @@ def _poses() -> Iterator[tuple[str, Motion]]:
     for name, shape in SHAPES.items():
         if name != "sil":
             yield name, _moved(shape.units)
-    for weight in (0.25, 0.5, 1.0):
+    for weight in (0.25, 0.5, 0.75, 1.0):
         yield f"blink {weight:.0%}", _moved({"eyeBlink": weight})
+    for name, gaze, lids in GAZES:
+        yield f"gaze {name}", replace(_moved(lids), gaze=np.array(gaze, np.float32))
     for turn in TURNS:
         label = " ".join(
             f"{axis} {angle:+d}" for axis, angle in zip(("yaw", "pitch", "roll"), turn, strict=True) if angle
         )
         yield label, _moved({}, turn)
-    for name, units in EMOTIONS.items():
-        if name != "neutral":
-            yield name, replace(still(), units=units)
-    yield "gaze", replace(still(), gaze=np.array([0.8, 0.2], np.float32))
+    for name in MOODS:
+        yield name, replace(still(), units=EMOTIONS[name])
 
 
-def _moved(units: dict[str, float], head: tuple[int, int, int] = (0, 0, 0)) -> Motion:
-    return replace(still(), units=unit_vector(units), head=np.array(head, np.float32))
+def _breath(studio: Studio) -> Iterator[tuple[str, U8]]:
+    """In, and how it differs from out."""
+    full = replace(still(), body=np.array([1, 0], np.float32))
+    rest, risen = studio.draw(still()), studio.draw(full)
+    apart = np.abs(risen.astype(np.int32) - rest) * BREATH_GAIN
+    lower = rest.shape[0] // 3
+    yield "breath in", cv2.resize(risen[lower:], CELL, interpolation=cv2.INTER_AREA).astype(np.uint8)
+    shown = np.clip(apart[lower:], 0, 255).astype(np.uint8)
+    yield "in - out, x4", cv2.resize(shown, CELL, interpolation=cv2.INTER_AREA).astype(np.uint8)
 
 
-def _ahead() -> tuple[F32, F32]:
-    return np.zeros(3, np.float32), np.zeros(2, np.float32)
+def _moved(units: dict[str, float] | F32, head: tuple[int, int, int] = (0, 0, 0)) -> Motion:
+    weights = unit_vector(units) if isinstance(units, dict) else units
+    return replace(still(), units=weights, head=np.array(head, np.float32))
 
 
 def _talk(samples: F32) -> Iterator[tuple[str, Motion]]:
@@ -103,24 +168,6 @@ def _talk(samples: F32) -> Iterator[tuple[str, Motion]]:
         frame = tick - DELAY_TICKS
         if frame >= 0 and frame % 2 == 0:
             yield f"{frame * 40 / 1000:.2f}", motion
-
-
-def _shot(pixels: U8) -> U8:
-    """The head out of a crop, in a cell."""
-    height, width = pixels.shape[:2]
-    side = min(width, height * CELL[0] // CELL[1])
-    left = (width - side) // 2
-    return _fitted(pixels[: side * CELL[1] // CELL[0], left : left + side], CELL)
-
-
-def _mouth(pixels: U8) -> U8:
-    height, width = pixels.shape[:2]
-    middle, row = width // 2, height * 57 // 100
-    return _fitted(pixels[row - 84 : row + 84, middle - 100 : middle + 100], STRIP_CELL)
-
-
-def _fitted(pixels: U8, cell: tuple[int, int]) -> U8:
-    return cv2.resize(pixels, cell, interpolation=cv2.INTER_AREA).astype(np.uint8, copy=False)
 
 
 def _labelled(cell: U8, text: str, *, small: bool = False) -> U8:

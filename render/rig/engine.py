@@ -63,7 +63,7 @@ class RigEngine:
 
     def mask(self, slot: int) -> NDArray[np.float32]:
         """Feathered weight (H, W) float32 in 0..1 of the slot's crop against the plate."""
-        return self._slots[slot].face.layers.mask
+        return self._slots[slot].face.mask
 
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
         """Hear one tick a slot; a picture for each `draw`, else None."""

@@ -6,59 +6,52 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from ...stream.easing import hermite
 from ..avatar import Avatar, View
-from . import posing, raster
+from . import edges, plate, posing, raster
+from .drawing import Box, Posed, Target, clear, draw_cover, draw_hair, draw_head
+from .eyes import Eye
 from .interior import Interior
-from .layers import Layers, load_layers
-from .mesh import Batch, Mesh, load_mesh
-from .motion import Motion, still
-from .units import BLINK_LEFT, BLINK_RIGHT
+from .mesh import Group, Mesh, blended_views, load_mesh, projected
+from .motion import Motion
+from .scan import Scratch, scratch
+from .tensors import SKIN
 
 F32 = NDArray[np.float32]
+I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
 U32 = NDArray[np.uint32]
 
-_LEVELS = 256
-_BIAS = np.array([0, 0, 0, 0.035, -0.08, 0], np.float32)
-"""Added to depths by kind, in model units (1 dm): the mouth interior never pokes through the lips."""
-_LIDS_SWAP = 0.8
-"""Blink weight at which the closed lids' texture has taken over."""
-_EYE_SWING_PX = (5.0, 3.0)
-"""Shift of the iris at full gaze, in master pixels."""
-_PATCH_PIXELS = 200 * 300
-"""Most pixels of a patch, at double height."""
+_MARGIN_PX = 2
+_COLLAR_WEIGHT, _SKULL_WEIGHT = 8, 250
+"""Head weights of what stays with the shoulders, and of what moves with the whole head."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
     """A slot's own buffers.
 
-    `pixels` (H, W, 3) uint8 RGB is the result; `packed` (H, W) and `fine` (P,) uint32 with their z-buffers
-    `depth` and `fine_depth`; `world`, `screen`, `near`, `normal`, `tone` (V, 3) float32.
+    `pixels` (H, W, 3) uint8 RGB is the result. `packed` (H * W,) uint32 with its z-buffer `depth` holds the
+    head, `layers` (2, H * W) two views of the hair, `ground` (H, W) the plate as it is shifted, `steps` and
+    `shown` (2, H) by how much it is to be and is. `world`, `screen`, `normal`, `tone` (V, 3) and `uv` (V, 2)
+    belong to vertices. `window` (4,) is where the head was drawn last.
     """
 
     pixels: U8
     packed: U32
     depth: F32
-    fine: U32
-    fine_depth: F32
+    layers: U32
+    ground: U32
+    steps: I32
+    shown: I32
     world: F32
     screen: F32
-    near: F32
     normal: F32
     tone: F32
-
-
-@dataclass(frozen=True, slots=True)
-class _Looks:
-    """What drawing needs beside geometry: textures, plate, lid cross-fade (2,), shift of eyes (2, 2)."""
-
-    atlas: U32
-    atlas_width: int
-    plate: U32
-    blink: F32
-    gaze: F32
+    uv: F32
+    matrices: F32
+    fringe: edges.Fringe
+    scratch: Scratch
+    window: NDArray[np.int64]
 
 
 class Face:
@@ -67,146 +60,145 @@ class Face:
     def __init__(self, avatar: Avatar, size: tuple[int, int]) -> None:
         self.view = avatar.view(size)
         self._mesh = load_mesh(avatar, self.view)
-        self._interior = Interior(self._mesh)
-        self.layers: Layers = load_layers(avatar, self.view, _eye_area(self._mesh, self.view))
-        self._gaze_px = np.array(_EYE_SWING_PX, np.float32) * np.array(self.view.scale, np.float32)
+        mesh = self._mesh
+        self._interior = Interior(mesh)
+        self._eyes = Eye(avatar, mesh, 0), Eye(avatar, mesh, 1)
+        self._outline = edges.load_outline(mesh.rest, mesh.skin)
+        self._field = _field(mesh, self.view)
+        self._uniform = plate.uniform(self._field.across)
+        x, y, width, height = self.view.crop
+        ground = avatar.plate(size)[y : y + height, x : x + width]
+        self._ground = plate.padded(ground)
+        self.mask: F32 = plate.crop_mask(self.view)
+        """Feathered weight (H, W) float32 of the crop against the plate."""
 
     def canvas(self) -> Canvas:
-        return _canvas(self.view, self._mesh)
+        """Buffers for one slot, which show nothing yet."""
+        _, _, width, height = self.view.crop
+        count = len(self._mesh.rest)
+        return Canvas(
+            pixels=np.zeros((height, width, 3), np.uint8),
+            packed=np.zeros(height * width, np.uint32),
+            depth=np.full(height * width, raster.FAR, np.float32),
+            layers=np.zeros((2, height * width), np.uint32),
+            ground=np.zeros((height, width), np.uint32),
+            steps=np.zeros((2, height), np.int32),
+            shown=np.full((2, height), np.iinfo(np.int32).max, np.int32),
+            world=np.zeros((count, 3), np.float32),
+            screen=np.zeros((count, 3), np.float32),
+            normal=np.zeros((count, 3), np.float32),
+            tone=np.zeros((count, 3), np.float32),
+            uv=self._mesh.uv.copy(),
+            matrices=np.zeros((posing.LEVELS, 3, 3), np.float32),
+            fringe=edges.fringe(self._outline, self._mesh.skin),
+            scratch=scratch(height),
+            window=np.zeros(4, np.int64),
+        )
 
     def lip_gap(self, motion: Motion, canvas: Canvas) -> float:
         """How far `motion` parts the lips in the middle, in model units (1 dm); 0 when they touch."""
-        _pose(self._mesh, motion, canvas)
+        self._pose(motion, canvas, (self._mesh.body,))
         return self._interior.gap(canvas.world)
 
     def draw(self, motion: Motion, canvas: Canvas) -> U8:
         """The crop for `motion`: `canvas.pixels`, drawn anew."""
-        mesh, layers = self._mesh, self.layers
-        _pose(mesh, motion, canvas)
-        posing.normals(canvas.world, mesh.inner, canvas.normal)
-        self._interior.light(canvas.world, canvas.screen, canvas.normal, canvas.tone)
-        shift = np.array([-motion.gaze[0], motion.gaze[1]], np.float32) * self._gaze_px
-        lids = [hermite(float(motion.units[each]) / _LIDS_SWAP) for each in (BLINK_LEFT, BLINK_RIGHT)]
-        looks = _Looks(
-            layers.atlas,
-            layers.atlas_width,
-            layers.plate.reshape(-1),
-            np.array(lids, np.float32),
-            np.array([shift, shift], np.float32),
-        )
-        canvas.packed[...] = layers.plate
-        canvas.depth[...] = raster.FAR
-        height, width = canvas.depth.shape
-        _draw(
-            mesh,
-            mesh.whole,
-            looks,
-            canvas.screen,
-            canvas.tone,
-            canvas.packed.reshape(-1),
-            canvas.depth.reshape(-1),
-            width,
-        )
-        for patch in mesh.patches:
-            _draw_fine(mesh, patch.batch, canvas.screen[patch.rim], looks, canvas)
-        cv2.cvtColor(
-            canvas.packed.view(np.uint8).reshape(height, width, 4), cv2.COLOR_RGBA2RGB, canvas.pixels
-        )
+        mesh = self._mesh
+        views = blended_views(mesh.reliefs, float(motion.head[0]))
+        groups = (mesh.body, *(relief.group for relief, _ in views))
+        self._pose(motion, canvas, groups)
+        box = self._box(canvas, groups)
+        width = self.view.crop[2]
+        clear(canvas.packed, width, box, 0)
+        clear(canvas.depth, width, box, float(raster.FAR))
+        target = Target(canvas.packed, canvas.depth, width, canvas.scratch)
+        draw_cover(target, views, canvas.screen, canvas.uv)
+        draw_head(target, mesh, self._eyes, self._posed(motion, canvas))
+        draw_hair(target, canvas.layers, views, canvas.screen, canvas.uv, box)
+        self._finish(motion, canvas, box)
         return canvas.pixels
 
+    def _pose(self, motion: Motion, canvas: Canvas, groups: tuple[Group, ...]) -> None:
+        mesh = self._mesh
+        posing.turns(motion.head, canvas.matrices)
+        lag = np.array([*np.radians(motion.hair), mesh.hair_top], np.float32)
+        sway = self._field.sway(motion.body)
+        for group in groups:
+            posing.pose(
+                group.first, group.last, mesh.rest, group.shape_start, group.shape_vertex, group.shape_delta,
+                motion.units, mesh.head_weight, canvas.matrices, mesh.pivot, mesh.trail, lag, sway,
+                mesh.camera, mesh.lens, canvas.world, canvas.screen,
+            )  # fmt: skip
 
-def turns(head: F32) -> F32:
-    """Rotation (256, 3, 3) for each head weight, by `head` (3,) yaw, pitch, roll in degrees."""
-    share = np.linspace(0, 1, _LEVELS)[:, None] * np.radians(head.astype(np.float64))
-    (cy, cp, cr), (sy, sp, sr) = np.cos(share).T, np.sin(share).T
-    yaw, pitch, roll = (np.zeros((_LEVELS, 3, 3)) for _ in range(3))
-    yaw[:, 0, 0], yaw[:, 0, 2], yaw[:, 2, 0], yaw[:, 2, 2], yaw[:, 1, 1] = cy, sy, -sy, cy, 1
-    pitch[:, 1, 1], pitch[:, 1, 2], pitch[:, 2, 1], pitch[:, 2, 2], pitch[:, 0, 0] = cp, -sp, sp, cp, 1
-    roll[:, 0, 0], roll[:, 0, 1], roll[:, 1, 0], roll[:, 1, 1], roll[:, 2, 2] = cr, sr, -sr, cr, 1
-    return (roll @ pitch @ yaw).astype(np.float32)
+    def _posed(self, motion: Motion, canvas: Canvas) -> Posed:
+        """What the head shows beside its shape: lit mouth, turned eyes and outline."""
+        mesh, outline, fringe = self._mesh, self._outline, canvas.fringe
+        posing.normals(canvas.world, mesh.inner, canvas.normal)
+        self._interior.light(canvas.world, canvas.screen, canvas.normal, canvas.tone)
+        for eye in self._eyes:
+            eye.turn(motion.gaze, canvas.uv)
+        left, right = self._eyes
+        count = edges.find_outline(canvas.screen, mesh.skin, outline.sides, fringe.facing, fringe.chosen)
+        edges.grow_fringe(
+            canvas.screen, outline.ends, outline.sides, outline.point, fringe.facing, fringe.chosen[:count],
+            canvas.uv, fringe.normal, fringe.corners, fringe.coordinates,
+        )  # fmt: skip
+        return Posed(
+            screen=canvas.screen,
+            uv=canvas.uv,
+            tone=canvas.tone,
+            lights=(left.light(motion), right.light(motion)),
+            parted=self._interior.gap(canvas.world) > 0,
+            fringe=fringe,
+            edge_count=count,
+        )
+
+    def _box(self, canvas: Canvas, groups: tuple[Group, ...]) -> Box:
+        """The part of the crop that the posed vertices of `groups` can reach."""
+        _, _, width, height = self.view.crop
+        bounds = np.array([width, height, 0, 0], np.int64)
+        for group in groups:
+            posing.bound(canvas.screen, group.first, group.last, bounds)
+        left, top = np.clip(bounds[:2] - _MARGIN_PX, 0, (width, height)).tolist()
+        right, bottom = np.clip(bounds[2:] + _MARGIN_PX, (left, top), (width, height)).tolist()
+        return left, top, right, bottom
+
+    def _finish(self, motion: Motion, canvas: Canvas, box: Box) -> None:
+        """Shift the plate, and put the head that is drawn in `box` on it."""
+        _, _, width, height = self.view.crop
+        self._field.steps(motion.body, canvas.steps)
+        first, last = plate.shift_rows(
+            self._ground.reshape(-1), self._ground.shape[1], canvas.steps, canvas.shown, self._field.across,
+            *self._uniform, canvas.ground,
+        )  # fmt: skip
+        if first < last:
+            _to_rgb(canvas.ground, canvas.pixels, (0, first, width, last))
+        _to_rgb(canvas.ground, canvas.pixels, tuple(canvas.window.tolist()))
+        packed = canvas.packed.reshape(height, width)
+        plate.lay(packed, canvas.ground, *box)
+        _to_rgb(packed, canvas.pixels, box)
+        canvas.window[:] = box
 
 
-def _canvas(view: View, mesh: Mesh) -> Canvas:
-    _, _, width, height = view.crop
-    fine = np.zeros(_PATCH_PIXELS, np.uint32), np.zeros(_PATCH_PIXELS, np.float32)
-    points = (np.zeros((len(mesh.rest), 3), np.float32) for _ in range(5))
-    packed, depth = np.zeros((height, width), np.uint32), np.full((height, width), raster.FAR, np.float32)
-    return Canvas(np.zeros((height, width, 3), np.uint8), packed, depth, *fine, *points)
+def _to_rgb(packed: U32, pixels: U8, box: Box) -> None:
+    """Unpack a box of opaque `packed` (H, W) into `pixels` (H, W, 3)."""
+    left, top, right, bottom = box
+    if left < right and top < bottom:
+        rgba = packed.view(np.uint8).reshape(*packed.shape, 4)[top:bottom, left:right]
+        cv2.cvtColor(rgba, cv2.COLOR_RGBA2RGB, pixels[top:bottom, left:right])
 
 
-def _pose(mesh: Mesh, motion: Motion, canvas: Canvas) -> None:
-    posing.pose(
-        mesh.rest,
-        mesh.shape_start,
-        mesh.shape_vertex,
-        mesh.shape_delta,
-        motion.units,
-        mesh.head_weight,
-        turns(motion.head),
-        mesh.pivot,
-        mesh.camera,
-        mesh.lens,
-        canvas.world,
-        canvas.screen,
+def _field(mesh: Mesh, view: View) -> plate.Field:
+    """How the plate of `view` moves with the collar of `mesh`."""
+    screen = projected(mesh.rest, mesh.camera, mesh.lens)
+    skin = mesh.part == SKIN
+    collar = screen[skin & (mesh.head_weight <= _COLLAR_WEIGHT)]
+    if not len(collar):
+        collar = screen[skin][[screen[skin, 1].argmax()]]
+    skull = screen[skin & (mesh.head_weight >= _SKULL_WEIGHT), 1]
+    return plate.load_field(
+        view.crop,
+        (view.width, view.height),
+        collar=(float(collar[:, 0].mean()), float(collar[:, 1].min())),
+        dm_px=float(mesh.lens[0]) / float(collar[:, 2].mean()),
+        head_px=float(np.ptp(skull)) if len(skull) else 0.0,
     )
-
-
-def _draw(
-    mesh: Mesh, batch: Batch, looks: _Looks, screen: F32, tone: F32, out: U32, depth: F32, width: int
-) -> None:
-    raster.draw(
-        screen,
-        batch.triangles,
-        batch.kinds,
-        batch.marks,
-        mesh.uv,
-        mesh.uv_closed,
-        looks.atlas,
-        looks.atlas_width,
-        looks.blink,
-        looks.gaze,
-        tone,
-        _BIAS,
-        looks.plate,
-        out,
-        depth,
-        width,
-    )
-
-
-def _draw_fine(mesh: Mesh, batch: Batch, rim: F32, looks: _Looks, canvas: Canvas) -> None:
-    """Draw `batch` at double height around its posed `rim` (R, 3) and lay it, smoothed, over the
-    picture."""
-    high, wide = canvas.depth.shape
-    left, top = np.clip(np.floor(rim[:, :2].min(0)).astype(int) - 2, 0, (wide - 1, high - 1))
-    right, bottom = np.clip(np.ceil(rim[:, :2].max(0)).astype(int) + 2, 1, (wide, high))
-    width = int(right - left)
-    height = min(int(bottom - top), _PATCH_PIXELS // (2 * width))
-    size = 2 * width * height
-    fine, depth = canvas.fine[:size], canvas.fine_depth[:size]
-    fine[...] = 0
-    depth[...] = raster.FAR
-    np.multiply(
-        canvas.screen - np.array([left, top, 0], np.float32), np.array([1, 2, 1], np.float32), canvas.near
-    )
-    _draw(mesh, batch, looks, canvas.near, canvas.tone, fine, depth, width)
-    raster.lay(fine, width, canvas.packed.reshape(-1), wide, int(left), int(top))
-
-
-def _eye_area(mesh: Mesh, view: View) -> NDArray[np.bool_]:
-    """The crop's pixels (H, W) where an eyeball is seen at rest: drawn with white eyes in a black head."""
-    canvas = _canvas(view, mesh)
-    _pose(
-        mesh,
-        still(),
-        canvas,
-    )
-    height, width = canvas.depth.shape
-    pages = np.full((len(raster.PAGES), height + 1, width + 1), 0xFF000000, np.uint32)
-    pages[raster.PAGES.index("eyes")] = 0xFFFFFFFF
-    none = np.zeros((2, 2), np.float32)
-    looks = _Looks(pages.reshape(-1), width + 1, canvas.packed.reshape(-1), none[0], none)
-    for patch in mesh.patches:
-        out, depth = canvas.packed.reshape(-1), canvas.depth.reshape(-1)
-        _draw(mesh, patch.batch, looks, canvas.screen, canvas.tone, out, depth, width)
-    return (canvas.packed & 0xFF) > 0

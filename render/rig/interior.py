@@ -1,40 +1,46 @@
-"""Light inside the mouth: teeth, tongue and cavity, darker with depth, to the corners and behind nearly shut
-lips."""
+"""Light inside the mouth: teeth, gums, tongue and lining, darker with depth, to the corners and behind nearly
+shut lips."""
 
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numba import float32, njit, types
 from numpy.typing import NDArray
 
-from .mesh import BODY, LOWER_TEETH, TONGUE, UPPER_TEETH, Mesh
+from .mesh import Mesh
+from .tensors import CAVITY, LOWER_TEETH, TONGUE, UPPER_TEETH
 
 F32 = NDArray[np.float32]
+I32 = NDArray[np.int32]
 
 _SEAM: Final = np.array([118, 52, 46], np.float32)
 """Colour of the line between closed lips."""
 _OPEN_GAP = 0.035
 """Lip gap in model units (1 dm) at which the interior is fully lit."""
+_LIGHT: Final = np.array([-0.28, 0.42, 0.86], np.float32)
+_MIRROR: Final = np.array([-0.15, 0.22, 0.96], np.float32)
+"""Where the light comes from, and what faces its mirror image."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """`color` RGB; `ambient` and `facing` light; `reach` is the depth in model units over which it fades to
-    `least`; `corner` is how much darker it is at the mouth's corners."""
+    """`ambient` and `facing` light; `reach` is the depth in model units over which it fades to `least`;
+    `corner` is how much darker it is at the mouth's corners; `gloss` is added by the mirrored light."""
 
-    color: tuple[float, float, float]
     ambient: float
     facing: float
     reach: float
     least: float
     corner: float
+    gloss: float
 
 
 _MATERIALS: Final = {
-    BODY: _Material((104, 38, 36), 0.30, 0.55, 0.60, 0.20, 0.3),
-    UPPER_TEETH: _Material((240, 233, 222), 0.62, 0.36, 0.75, 0.30, 0.75),
-    LOWER_TEETH: _Material((226, 216, 202), 0.50, 0.36, 0.75, 0.25, 0.75),
-    TONGUE: _Material((196, 92, 88), 0.42, 0.56, 0.95, 0.20, 0.35),
+    CAVITY: _Material(0.30, 0.55, 0.60, 0.20, 0.3, 0.0),
+    UPPER_TEETH: _Material(0.56, 0.44, 0.75, 0.28, 0.65, 46.0),
+    LOWER_TEETH: _Material(0.46, 0.44, 0.75, 0.24, 0.65, 34.0),
+    TONGUE: _Material(0.40, 0.58, 0.95, 0.20, 0.35, 22.0),
 }
 
 
@@ -42,27 +48,24 @@ class Interior:
     """Colours the vertices of one mesh's mouth interior."""
 
     def __init__(self, mesh: Mesh) -> None:
-        self._vertex = np.unique(mesh.inner)
-        own = [_MATERIALS[int(part)] for part in mesh.part[self._vertex]]
-        self._color = np.array([each.color for each in own], np.float32)
-        self._ambient, self._facing, self._reach, self._least, corner = np.array(
-            [(each.ambient, each.facing, each.reach, each.least, each.corner) for each in own], np.float32
-        ).T
-        aside = np.clip((np.abs(mesh.rest[self._vertex, 0]) - 0.10) / 0.22, 0, 1)
-        self._aside = 1 - corner * aside * aside * (3 - 2 * aside)
-        self._mouth_depth = np.float32(mesh.mouth_depth)
+        self._vertex = np.unique(mesh.inner).astype(np.int32)
+        own = [_MATERIALS.get(int(part), _MATERIALS[CAVITY]) for part in mesh.part[self._vertex]]
+        table = np.array(
+            [(each.ambient, each.facing, each.reach, each.least, each.gloss) for each in own], np.float32
+        ).reshape(-1, 5)
+        corner = np.array([each.corner for each in own], np.float32)
+        aside = np.clip((np.abs(mesh.rest[self._vertex, 0] - mesh.mouth[0]) - 0.10) / 0.22, 0, 1)
+        share = 1 - corner * aside * aside * (3 - 2 * aside)
+        self._material = np.ascontiguousarray(np.column_stack([table, share]).astype(np.float32))
+        self._albedo = np.ascontiguousarray(mesh.color[self._vertex] * mesh.shade[self._vertex, None])
+        self._mouth_depth = mesh.mouth_depth
         self._lips = mesh.lips
         self._closed_gap = _gap(mesh.rest, mesh.lips)
 
     def light(self, world: F32, screen: F32, normal: F32, tone: F32) -> None:
-        """Write the colours `tone` (V, 3) of the interior's vertices; the other rows stay."""
+        """Write the colours `tone` (V, 3), 0..255, of the interior's vertices; the other rows stay."""
         parted = float(np.clip((_gap(world, self._lips) - self._closed_gap) / _OPEN_GAP, 0, 1))
-        deep = np.clip(1.08 - (screen[self._vertex, 2] - self._mouth_depth) / self._reach, self._least, 1)
-        lit = (self._ambient + self._facing * np.abs(normal[self._vertex, 2])) * deep * self._aside
-        seen = (parted * self._aside)[:, None]
-        tone[self._vertex] = self._color * lit[:, None] * seen + _SEAM * (1 - seen) * (
-            0.45 + 0.55 * (1 - parted)
-        )
+        _light(self._vertex, self._material, self._albedo, screen, normal, self._mouth_depth, parted, tone)
 
     def gap(self, world: F32) -> float:
         """How far the lips stand apart in the middle, in model units."""
@@ -72,3 +75,35 @@ class Interior:
 def _gap(points: F32, lips: NDArray[np.intp]) -> float:
     upper, lower = points[lips]
     return max(0.0, float(upper[1] - lower[1]))
+
+
+_F2 = float32[:, ::1]
+
+
+@njit(
+    types.void(types.int32[::1], _F2, _F2, _F2, _F2, types.float64, types.float64, _F2),
+    cache=True,
+    nogil=True,
+    fastmath=True,
+    error_model="numpy",
+)
+def _light(
+    vertex: I32, material: F32, albedo: F32, screen: F32, normal: F32, mouth: float, parted: float, tone: F32
+) -> None:
+    seam = (1 - parted) * 0.55 + 0.45
+    for k in range(vertex.shape[0]):
+        i = vertex[k]
+        x, y, z = normal[i, 0], normal[i, 1], normal[i, 2]
+        facing = max(x * _LIGHT[0] + y * _LIGHT[1] + z * _LIGHT[2], 0.0)
+        mirror = max(x * _MIRROR[0] + y * _MIRROR[1] + z * _MIRROR[2], 0.0)
+        mirror *= mirror
+        mirror *= mirror
+        mirror *= mirror
+        mirror *= mirror
+        deep = min(max(1.08 - (screen[i, 2] - mouth) / material[k, 2], material[k, 3]), 1.0)
+        aside = material[k, 5]
+        lit = (material[k, 0] + material[k, 1] * facing) * deep * aside
+        seen = parted * aside
+        gloss = material[k, 4] * mirror * deep * aside
+        for c in range(3):
+            tone[i, c] = (albedo[k, c] * lit + gloss) * seen + _SEAM[c] * (1 - seen) * seam

@@ -2,6 +2,7 @@
 
 import wave
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from support.tree import ROOT
 from visavis.render.avatar import Avatar, find_avatar
 from visavis.render.rig.face import Face
+from visavis.render.rig.mesh import Mesh, load_mesh
+from visavis.render.rig.motion import Motion, still
+from visavis.render.rig.units import unit_vector
 from visavis.render.rig.viseme import VisemeStage
 from visavis.stream.media import TickAudio
 from visavis.stream.visemes import VISEMES
@@ -28,6 +32,25 @@ def avatar(name: str = "ruby") -> Avatar:
 def face(name: str = "ruby") -> Face:
     """The face of `name` at its small size."""
     return Face(avatar(name), SMALL)
+
+
+@cache
+def meshed(name: str = "ruby") -> Mesh:
+    """The mesh of `name` at its small size."""
+    return load_mesh(avatar(name), avatar(name).view(SMALL))
+
+
+def moved(
+    units: dict[str, float] | NDArray[np.float32],
+    *,
+    head: tuple[float, float, float] = (0, 0, 0),
+    gaze: tuple[float, float] = (0, 0),
+    body: tuple[float, float] = (0, 0),
+) -> Motion:
+    """A still face but for what is given."""
+    weights = unit_vector(units) if isinstance(units, dict) else units
+    turn, look, sway = (np.array(part, np.float32) for part in (head, gaze, body))
+    return replace(still(), units=weights, head=turn, gaze=look, body=sway)
 
 
 @cache

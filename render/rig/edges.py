@@ -1,0 +1,201 @@
+"""Smooth outlines: a fringe one pixel wide along every edge where a surface turns out of sight.
+
+A pixel beside the outline is covered by what its distance leaves of one pixel, so that a head, a lip or a lid
+ends softly on whatever is behind it, wherever it turns.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import float32, int64, njit, types
+from numpy.typing import NDArray
+
+from .lanes import mix, over, sample
+from .scan import BOTH, ONE, scan
+
+F32 = NDArray[np.float32]
+I32 = NDArray[np.int32]
+U32 = NDArray[np.uint32]
+U8 = NDArray[np.uint8]
+
+_WELD = 2e-4
+"""Vertices as close as this, in model units, are one point of the surface."""
+_BIAS = 0.004
+"""A fringe lies so much behind its edge, in model units, and never on the surface beside it."""
+_NEXT = np.uint64(1)
+_F1, _F2 = float32[::1], float32[:, ::1]
+_I1, _I2, _U1, _B1 = types.int32[::1], types.int32[:, ::1], types.uint32[::1], types.uint8[::1]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The edges of a surface that two triangles share: `ends` (E, 2) vertices, as the first triangle has
+    them, `sides` (E, 2) triangles, `point` (V,) which vertices are one point, `points` their number."""
+
+    ends: I32
+    sides: I32
+    point: I32
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fringe:
+    """Buffers for one outline: `facing` (T,), `chosen` (E,) edges that show, `normal` (P, 2), and the corners
+    of what is drawn: `corners` (4 E, 3) on the screen, `coordinates` (4 E, 3) texels and cover, `triangles`
+    (2 E, 3)."""
+
+    facing: U8
+    chosen: I32
+    normal: F32
+    corners: F32
+    coordinates: F32
+    triangles: I32
+
+
+def load_outline(vertices: F32, triangles: I32) -> Outline:
+    """The outline of `triangles` (T, 3) over `vertices` (V, 3) at rest."""
+    _, point = np.unique(np.round(vertices / _WELD).astype(np.int64), axis=0, return_inverse=True)
+    point = point.reshape(-1).astype(np.int32)
+    corner = np.concatenate([triangles[:, (0, 1)], triangles[:, (1, 2)], triangles[:, (2, 0)]])
+    owner = np.tile(np.arange(len(triangles)), 3)
+    key = np.sort(point[corner], 1).astype(np.int64)
+    code = key[:, 0] * (len(vertices) + 1) + key[:, 1]
+    order = np.argsort(code, kind="stable")
+    same = np.flatnonzero((code[order][1:] == code[order][:-1]) & (key[order][1:, 0] != key[order][1:, 1]))
+    first, second = order[same], order[same + 1]
+    return Outline(
+        np.ascontiguousarray(corner[first].astype(np.int32)),
+        np.ascontiguousarray(np.stack([owner[first], owner[second]], 1).astype(np.int32)),
+        point,
+        int(point.max(initial=-1)) + 1,
+    )
+
+
+def fringe(outline: Outline, triangles: I32) -> Fringe:
+    """Buffers for `outline`, whose quads of triangles are numbered once and for all."""
+    most = len(outline.ends)
+    quads = 4 * np.arange(most, dtype=np.int32)[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+    return Fringe(
+        np.zeros(len(triangles), np.uint8),
+        np.zeros(most, np.int32),
+        np.zeros((outline.points, 2), np.float32),
+        np.zeros((4 * most, 3), np.float32),
+        np.zeros((4 * most, 3), np.float32),
+        np.ascontiguousarray(quads.reshape(-1, 3)),
+    )
+
+
+@njit(types.int64(_F2, _I2, _I2, _B1, _I1), cache=True, nogil=True, fastmath=True, error_model="numpy")
+def find_outline(screen: F32, triangles: I32, sides: I32, facing: U8, chosen: I32) -> int:
+    """Write which `triangles` (T, 3) face the viewer, `facing` (T,), and the numbers of the edges between one
+    that does and one that does not into `chosen`. Returns their count."""
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        x0, y0 = screen[a, 0], screen[a, 1]
+        area = (screen[b, 0] - x0) * (screen[c, 1] - y0) - (screen[c, 0] - x0) * (screen[b, 1] - y0)
+        facing[t] = area < 0.0
+    count = 0
+    for e in range(sides.shape[0]):
+        if facing[sides[e, 0]] != facing[sides[e, 1]]:
+            chosen[count] = e
+            count += 1
+    return count
+
+
+@njit(
+    types.void(_F2, _I2, _I2, _I1, _B1, _I1, _F2, _F2, _F2, _F2),
+    cache=True,
+    nogil=True,
+    fastmath=True,
+    error_model="numpy",
+)
+def grow_fringe(
+    screen: F32,
+    ends: I32,
+    sides: I32,
+    point: I32,
+    facing: U8,
+    chosen: I32,
+    uv: F32,
+    normal: F32,
+    corners: F32,
+    coordinates: F32,
+) -> None:
+    """Lay a quad of one pixel's width along each of the `chosen` (N,) edges: its four `corners` on the screen
+    (4 N, 3), and their texels and cover, the `coordinates` (4 N, 3)."""
+    for k in range(chosen.shape[0]):
+        for end in range(2):
+            p = point[ends[chosen[k], end]]
+            normal[p, 0] = normal[p, 1] = 0.0
+    for k in range(chosen.shape[0]):
+        e = chosen[k]
+        i, j = ends[e, 0], ends[e, 1]
+        out = np.float32(1.0) if facing[sides[e, 0]] else np.float32(-1.0)
+        nx, ny = (screen[i, 1] - screen[j, 1]) * out, (screen[j, 0] - screen[i, 0]) * out
+        for v in (i, j):
+            normal[point[v], 0] += nx
+            normal[point[v], 1] += ny
+    for k in range(chosen.shape[0]):
+        e = chosen[k]
+        for corner in range(4):
+            v = ends[e, 1] if corner == 1 or corner == 2 else ends[e, 0]
+            nx, ny = normal[point[v], 0], normal[point[v], 1]
+            grow = np.float32(0.0)
+            if corner >= 2:
+                grow = np.float32(1.0) / np.sqrt(nx * nx + ny * ny + np.float32(1e-9))
+            at = 4 * k + corner
+            corners[at, 0], corners[at, 1] = screen[v, 0] + nx * grow, screen[v, 1] + ny * grow
+            corners[at, 2] = screen[v, 2]
+            coordinates[at, 0], coordinates[at, 1] = uv[v, 0], uv[v, 1]
+            coordinates[at, 2] = 0.0 if corner >= 2 else 1.0
+
+
+@njit(
+    types.void(_F2, _I2, _F2, _U1, int64, _U1, _F1, int64, _I2, _F2),
+    cache=True,
+    nogil=True,
+    fastmath=True,
+    error_model="numpy",
+)
+def draw_fringe(
+    screen: F32,
+    triangles: I32,
+    coordinates: F32,
+    texture: U32,
+    stride: int,
+    out: U32,
+    depth: F32,
+    width: int,
+    spans: I32,
+    depths: F32,
+) -> None:
+    """Triangles (T, 3) laid over `out` where they are nearer, with the texels and the cover in 0..1 that
+    `coordinates` (V, 3) give them; no depth is left."""
+    height = out.shape[0] // width
+    step, scale = np.float32(1.0 / ONE), np.float32(256.0)
+    turn = 0
+    while turn < triangles.shape[0]:
+        turn, count = scan(
+            screen, triangles, turn, BOTH, screen, True, ONE, ONE, _BIAS, width, height, spans, depths
+        )
+        for k in range(count):
+            at, last = np.uint64(spans[k, 0]), np.uint64(spans[k, 1])
+            a, b, c = triangles[spans[k, 2], 0], triangles[spans[k, 2], 1], triangles[spans[k, 2], 2]
+            w1, w2 = np.float32(spans[k, 3]) * step, np.float32(spans[k, 4]) * step
+            d1, d2 = np.float32(spans[k, 5]) * step, np.float32(spans[k, 6]) * step
+            z, dz = depths[k, 0], depths[k, 1]
+            while at < last:
+                if z < depth[at]:
+                    w0 = max(np.float32(1.0) - w1 - w2, np.float32(0.0))
+                    u = int64(
+                        (w0 * coordinates[a, 0] + w1 * coordinates[b, 0] + w2 * coordinates[c, 0]) * scale
+                    )
+                    v = int64(
+                        (w0 * coordinates[a, 1] + w1 * coordinates[b, 1] + w2 * coordinates[c, 1]) * scale
+                    )
+                    cover = w0 * coordinates[a, 2] + w1 * coordinates[b, 2] + w2 * coordinates[c, 2]
+                    pixel = sample(texture, (v >> 8) * stride + (u >> 8), stride, u & 255, v & 255)
+                    faint = mix(np.uint32(0), pixel, int64(min(cover, np.float32(1.0)) * scale))
+                    out[at] = over(faint, out[at])
+                w1, w2, z = w1 + d1, w2 + d2, z + dz
+                at += _NEXT

@@ -1,0 +1,187 @@
+"""Eyeballs: which part of the eye's texture each vertex shows when the eye turns, and its light.
+
+A place on an eyeball is told by two numbers, its angle to the straight look over 90 degrees, across and down.
+"""
+
+from typing import Final
+
+import numpy as np
+from numba import float32, int64, njit, types
+from numpy.typing import NDArray
+
+from ..avatar import Avatar
+from .lanes import sample
+from .mesh import Mesh, shape
+from .motion import Motion
+from .scan import FRONT, ONE, scan
+from .tensors import SKIN
+from .units import UNITS
+
+F32 = NDArray[np.float32]
+I32 = NDArray[np.int32]
+U32 = NDArray[np.uint32]
+
+SWING_DEG: Final = (25.0, 18.0)
+"""Turn of an eye at full gaze, across and up or down."""
+_GLINT_AT: Final = np.array([-0.11, -0.12], np.float32)
+_GLINT_FOLLOW, _GLINT_RADIUS, _GLINT_BELOW = 0.45, 0.042, 0.085
+"""Where the light is mirrored in an eye that looks straight ahead, how much of a turn it goes along with, how
+large it is, and how far it stays below the upper lid's edge."""
+_SHADOW_DEPTH, _SHADOW_REACH = 0.45, 0.28
+"""How dark the shadow of a lowered lid is, and how far it reaches on the ball."""
+_LID_NEAR, _LID_MIDDLE = 1.35, 0.3
+"""Where the middle of a lid's edge is looked for, in radii of the eye."""
+_BEND = 0.55
+"""How much a lid's edge rises to both sides of its middle, over the square of the distance."""
+
+_NEXT = np.uint64(1)
+_F1, _F2 = float32[::1], float32[:, ::1]
+_I1, _I2, _U1 = types.int32[::1], types.int32[:, ::1], types.uint32[::1]
+
+
+class Eye:
+    """One eye of a mesh."""
+
+    def __init__(self, avatar: Avatar, mesh: Mesh, side: int) -> None:
+        """`side` 0 is the model's left eye, 1 its right one."""
+        self.triangles = mesh.eyes[side]
+        self._vertex = np.unique(self.triangles).astype(np.int32)
+        self.place = np.zeros((len(mesh.rest), 2), np.float32)
+        self.place[self._vertex] = 2 * mesh.raw_uv[self._vertex] - 1
+        self._size = np.array(mesh.eye_texture.size, np.float32)
+        self._center, self._radius = mesh.eyes_at[side], mesh.eye_radius
+        self._lid, self._lid_moves = _lid(avatar, mesh, side)
+
+    def turn(self, gaze: F32, uv: F32) -> None:
+        """Write the texels `uv` (V, 2) of this eye's vertices for `gaze` (2,) in -1..1, right and up."""
+        across, up = (float(part) * np.radians(most) for part, most in zip(gaze, SWING_DEG, strict=True))
+        turn_eye(self._vertex, self.place, across, up, self._size, uv)
+
+    def light(self, motion: Motion) -> F32:
+        """(4,) for `draw_eye`: where the light is mirrored, where the lid's edge is, how far it came down."""
+        swing = np.array([motion.gaze[0] * SWING_DEG[0], -motion.gaze[1] * SWING_DEG[1]], np.float32) / 90
+        glint = _GLINT_AT + _GLINT_FOLLOW * swing
+        height = self._lid + motion.units @ self._lid_moves
+        rest, now = (float(_place((each - self._center[1]) / self._radius)) for each in (self._lid, height))
+        lowered = min(max((now - rest) / 0.35, 0.0), 1.0)
+        across, down = glint.tolist()
+        return np.array([across, max(down, now + _GLINT_BELOW), now, lowered * _SHADOW_DEPTH], np.float32)
+
+
+def _place(height: np.float32 | float) -> np.float64:
+    """The place down of what is `height` radii above the eye's middle."""
+    return -np.arcsin(np.clip(height, -1, 1)) * 2 / np.pi
+
+
+def _lid(avatar: Avatar, mesh: Mesh, side: int) -> tuple[float, F32]:
+    """The height of the middle of the upper lid's edge, and how far each unit (52,) lifts it."""
+    center, radius = mesh.eyes_at[side], mesh.eye_radius
+    blink = f"eyeBlink{('Left', 'Right')[side]}"
+    tensors = avatar.tensors
+    vertices = tensors["vertices"].astype(np.float32)
+    skin = np.zeros(len(vertices), np.bool_)
+    skin[tensors["triangles"].astype(np.int64)[tensors["parts"] == SKIN]] = True
+    away = vertices - center
+    near = skin & (np.linalg.norm(away, axis=1) < _LID_NEAR * radius) & (away[:, 2] > 0.4 * radius)
+    middle = near & (np.abs(away[:, 0]) < _LID_MIDDLE * radius) & (away[:, 1] > 0)
+    if not middle.any():
+        return float(center[1] + 0.5 * radius), np.zeros(len(UNITS), np.float32)
+    falls = np.where(middle, -shape(avatar, blink)[:, 1] - 0.5 * away[:, 1], -np.inf)
+    edge = int(falls.argmax())
+    return float(vertices[edge, 1]), np.array([shape(avatar, unit)[edge, 1] for unit in UNITS], np.float32)
+
+
+@njit(
+    types.void(_I1, _F2, types.float64, types.float64, _F1, _F2), cache=True, nogil=True, error_model="numpy"
+)
+def turn_eye(vertex: I32, place: F32, across: float, up: float, size: F32, uv: F32) -> None:
+    """Write the texels `uv` (V, 2) that the `vertex` (N,) at `place` (V, 2) show when the eye has turned by
+    `across` and `up` in radians; `size` (2,) of the texture in texels."""
+    cx, sx, cy, sy = np.cos(across), np.sin(across), np.cos(up), np.sin(up)
+    for k in range(vertex.shape[0]):
+        i = vertex[k]
+        px, py = place[i, 0], -place[i, 1]
+        reach = np.sqrt(px * px + py * py)
+        angle = min(reach, 2.0) * (np.pi / 2)
+        spread = np.sin(angle) / max(reach, 1e-6)
+        x, y, z = px * spread, py * spread, np.cos(angle)
+        x, z = x * cx - z * sx, z * cx + x * sx
+        y, z = y * cy - z * sy, z * cy + y * sy
+        length = np.sqrt(x * x + y * y)
+        share = np.arctan2(length, z) / (np.pi / 2) / max(length, 1e-6)
+        uv[i, 0] = min(max((0.5 + 0.5 * x * share) * size[0] - 0.5, 0.0), size[0] - 1.0)
+        uv[i, 1] = min(max((0.5 - 0.5 * y * share) * size[1] - 0.5, 0.0), size[1] - 1.0)
+
+
+@njit(
+    types.void(_F2, _I2, _F2, _F2, _F1, _F1, _U1, int64, _U1, _F1, int64, _I2, _F2),
+    cache=True,
+    nogil=True,
+    fastmath=True,
+    error_model="numpy",
+)
+def draw_eye(
+    screen: F32,
+    triangles: I32,
+    uv: F32,
+    place: F32,
+    shade: F32,
+    light: F32,
+    texture: U32,
+    stride: int,
+    out: U32,
+    depth: F32,
+    width: int,
+    spans: I32,
+    depths: F32,
+) -> None:
+    """Eyeball `triangles` (T, 3): the texture at `uv` (V, 2), times `shade` (V,) and the shadow of a lowered
+    lid, and the mirror image of the light at its `place`; see `Eye.light`."""
+    height = out.shape[0] // width
+    turn = 0
+    step = np.float32(1.0 / ONE)
+    one, half = np.float32(1.0), np.float32(0.5)
+    while turn < triangles.shape[0]:
+        turn, count = scan(
+            screen, triangles, turn, FRONT, uv, True, ONE, ONE, 0.0, width, height, spans, depths
+        )
+        for k in range(count):
+            at, last = np.uint64(spans[k, 0]), np.uint64(spans[k, 1])
+            a, b, c = triangles[spans[k, 2], 0], triangles[spans[k, 2], 1], triangles[spans[k, 2], 2]
+            w1, w2 = np.float32(spans[k, 3]) * step, np.float32(spans[k, 4]) * step
+            d1, d2 = np.float32(spans[k, 5]) * step, np.float32(spans[k, 6]) * step
+            z, dz = depths[k, 0], depths[k, 1]
+            while at < last:
+                if z < depth[at]:
+                    depth[at] = z
+                    w0 = max(one - w1 - w2, np.float32(0.0))
+                    u = int64((w0 * uv[a, 0] + w1 * uv[b, 0] + w2 * uv[c, 0]) * np.float32(256.0))
+                    v = int64((w0 * uv[a, 1] + w1 * uv[b, 1] + w2 * uv[c, 1]) * np.float32(256.0))
+                    pixel = sample(texture, (v >> 8) * stride + (u >> 8), stride, u & 255, v & 255)
+                    px = w0 * place[a, 0] + w1 * place[b, 0] + w2 * place[c, 0]
+                    py = w0 * place[a, 1] + w1 * place[b, 1] + w2 * place[c, 1]
+                    lit = w0 * shade[a] + w1 * shade[b] + w2 * shade[c]
+                    below = py - light[2] - np.float32(_BEND) * px * px
+                    fade = min(max(one - below / np.float32(_SHADOW_REACH), np.float32(0.0)), one)
+                    lit *= one - light[3] * fade * fade
+                    gx, gy = px - light[0], py - light[1]
+                    away = np.sqrt(gx * gx + gy * gy) / np.float32(_GLINT_RADIUS)
+                    glint = min(max(np.float32(1.4) - away, np.float32(0.0)), one) * np.float32(235.0)
+                    glint *= one - fade * min(light[3] * np.float32(2.2), one)
+                    red = np.float32(pixel & np.uint32(255)) * lit
+                    green = np.float32((pixel >> np.uint32(8)) & np.uint32(255)) * lit
+                    blue = np.float32((pixel >> np.uint32(16)) & np.uint32(255)) * lit
+                    share = glint * np.float32(1 / 255)
+                    red, green, blue = (
+                        red + (glint - red * share),
+                        green + (glint - green * share),
+                        blue + (glint - blue * share),
+                    )
+                    out[at] = np.uint32(
+                        (255 << 24)
+                        | (int64(blue + half) << 16)
+                        | (int64(green + half) << 8)
+                        | int64(red + half)
+                    )
+                w1, w2, z = w1 + d1, w2 + d2, z + dz
+                at += _NEXT

@@ -1,0 +1,123 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.rig import SMALL, avatar, meshed
+from visavis.render.rig import raster
+from visavis.render.rig.eyes import SWING_DEG, Eye, draw_eye, turn_eye
+from visavis.render.rig.mesh import Mesh, load_mesh
+from visavis.render.rig.motion import Motion, still
+from visavis.render.rig.scan import scratch
+from visavis.render.rig.units import unit_vector
+
+F32 = NDArray[np.float32]
+SIDE = 80
+SCRATCH = scratch(SIDE)
+
+
+@pytest.fixture(scope="module")
+def mesh() -> Mesh:
+    return load_mesh(avatar(), avatar().view(SMALL))
+
+
+def looked(gaze: tuple[float, float], place: list[tuple[float, float]]) -> F32:
+    """The places of the texture that are seen at `place` with a turned eye."""
+    places, uv = np.array(place, np.float32), np.zeros((len(place), 2), np.float32)
+    across, up = (part * np.radians(most) for part, most in zip(gaze, SWING_DEG, strict=True))
+    turn_eye(np.arange(len(place), dtype=np.int32), places, across, up, np.array([181, 181], np.float32), uv)
+    return (uv + 0.5) / 90.5 - 1
+
+
+def test_a_straight_look_shows_the_texture_as_it_is() -> None:
+    place = [(0.0, 0.0), (0.3, -0.2), (-0.5, 0.4)]
+    assert looked((0, 0), place) == pytest.approx(np.array(place), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("gaze", "pupil"), [((1, 0), (25 / 90, 0)), ((-1, 0), (-25 / 90, 0)), ((0, 1), (0, -18 / 90))]
+)
+def test_the_pupil_is_where_the_eye_looks(gaze: tuple[float, float], pupil: tuple[float, float]) -> None:
+    """To the right for gaze right, up, which is a smaller place down, for gaze up."""
+    assert looked(gaze, [pupil])[0] == pytest.approx((0, 0), abs=0.01)
+
+
+def test_an_eye_writes_its_own_vertices_only(mesh: Mesh) -> None:
+    uv = np.full_like(mesh.uv, -7)
+    Eye(avatar(), mesh, 0).turn(np.array([0.5, 0.5], np.float32), uv)
+    mine = np.unique(mesh.eyes[0])
+    assert (uv[mine] >= 0).all()
+    assert (np.delete(uv, mine, 0) == -7).all()
+
+
+def test_texels_stay_inside_the_texture(mesh: Mesh) -> None:
+    uv = mesh.uv.copy()
+    width, height = mesh.eye_texture.size
+    for gaze in ((1, 1), (-1, -1), (1, -1)):
+        for side in (0, 1):
+            Eye(avatar(), mesh, side).turn(np.array(gaze, np.float32), uv)
+    eyes = uv[np.unique(np.concatenate(mesh.eyes))]
+    assert eyes.min() >= 0
+    assert (eyes <= (width - 1, height - 1)).all()
+
+
+def moved(units: dict[str, float], gaze: tuple[float, float] = (0, 0)) -> Motion:
+    return replace(still(), units=unit_vector(units), gaze=np.array(gaze, np.float32))
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_lowered_lid_throws_a_shadow(mesh: Mesh, side: int) -> None:
+    eye = Eye(avatar(), mesh, side)
+    lights = [eye.light(moved({"eyeBlink": blink})) for blink in (0.0, 0.4, 0.8)]
+    assert lights[0][3] == 0
+    assert lights[0][2] < lights[1][2] < lights[2][2]
+    assert 0 < lights[1][3] <= lights[2][3]
+
+
+def test_the_light_in_an_eye_follows_its_turn_in_part(mesh: Mesh) -> None:
+    eye = Eye(avatar(), mesh, 0)
+    ahead, right = eye.light(moved({})), eye.light(moved({}, (1, 0)))
+    assert 0 < right[0] - ahead[0] < SWING_DEG[0] / 90
+    assert right[1] == ahead[1]
+
+
+@pytest.mark.parametrize("name", ["ruby", "marcus"])
+def test_the_light_in_an_eye_is_not_hidden_by_the_lid(name: str) -> None:
+    for side in (0, 1):
+        light = Eye(avatar(name), meshed(name), side).light(moved({}))
+        assert light[1] > light[2] + 0.05
+        assert light[1] < 0.15
+
+
+def ball(light: F32, *, shade: float = 1.0) -> NDArray[np.uint8]:
+    """A flat grey eye of places -1..1 over the whole picture, (H, W) of its red."""
+    corners = np.array([(0, 0, 1), (0, SIDE, 1), (SIDE, SIDE, 1), (SIDE, 0, 1)], np.float32)
+    place = np.ascontiguousarray(corners[:, :2] / (SIDE / 2) - 1)
+    out, depth = np.zeros(SIDE * SIDE, np.uint32), np.full(SIDE * SIDE, raster.FAR, np.float32)
+    draw_eye(
+        corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32), np.zeros((4, 2), np.float32), place,
+        np.full(4, shade, np.float32), light, np.full(9, 0xFF646464, np.uint32), 3, out, depth, SIDE,
+        SCRATCH.spans, SCRATCH.depths,
+    )  # fmt: skip
+    return out.view(np.uint8).reshape(SIDE, SIDE, 4)[..., 0]
+
+
+def test_an_eye_is_its_texture_times_its_shade() -> None:
+    away = np.array([9, 9, -9, 0], np.float32)
+    assert (ball(away) == 100).all()
+    assert (ball(away, shade=0.5) == 50).all()
+
+
+def test_the_light_is_mirrored_at_its_place() -> None:
+    lit = ball(np.array([0.5, -0.5, -9, 0], np.float32))
+    y, x = np.unravel_index(int(lit.argmax()), lit.shape)
+    assert lit.max() > 200
+    assert (x, y) == pytest.approx((SIDE * 0.75, SIDE * 0.25), abs=1.1)
+    assert (lit > 110).sum() < 24
+
+
+def test_a_shadow_lies_below_the_lids_edge() -> None:
+    dark = ball(np.array([9, 9, -0.2, 0.45], np.float32))[:, SIDE // 2]
+    edge = int(SIDE * 0.4)
+    assert dark[edge + 1] < 70
+    assert dark[edge + 16] == 100
