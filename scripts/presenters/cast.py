@@ -159,7 +159,7 @@ MARCUS: Final = Cast(
                     "browOuterUp": 0.10,
                 }
             )
-            | {"jawOpen": -0.025}
+            | {"jawOpen": -0.025, "browInnerUp": -0.30}
         ),
         slim=0.26,
         teeth_drop=0.045,

@@ -19,7 +19,7 @@ from .cast import CAST
 from .looks import LOOKS
 from .person import load_person
 from .scene import LAYERS, build_scene
-from .studio import set_camera, set_quality
+from .studio import set_camera, set_quality, use_device
 
 DEPTH_SAMPLES = 8
 PICTURES: Final = {
@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for view, layer in _wanted(options.view, options.layer):
         if expression != ("open" if view == "open" else "rest"):
             scene = build_scene(person, view)
+            use_device(options.device)
             expression = "open" if view == "open" else "rest"
         set_camera(person.camera(view), options.scale, options.window)
         scene.show(layer, view)
@@ -61,6 +62,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--scale", type=float, default=1.0, help="size as a share of the master frame")
     parser.add_argument("--spp", type=int, default=24, help="samples a pixel")
     parser.add_argument("--out", default="layers", help="folder to write to")
+    parser.add_argument("--device", choices=("CPU", "CUDA", "OPTIX"), default="CPU", help="what draws")
     parser.add_argument("--window", type=_window, help="left,top,right,bottom in master pixels")
     return parser.parse_args(arguments)
 

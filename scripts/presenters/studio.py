@@ -74,12 +74,26 @@ def set_camera(camera: Camera, scale: float, window: tuple[int, int, int, int] |
         render.border_min_y, render.border_max_y = 1 - bottom / height, 1 - top / height
 
 
+def use_device(kind: str) -> None:
+    """Lets Cycles draw on `kind`: CPU, CUDA or OPTIX. Raises SystemExit when there is no such device."""
+    if kind == "CPU":
+        return
+    settings: Any = bpy.context.preferences.addons["cycles"].preferences
+    settings.compute_device_type = kind
+    settings.get_devices_for_type(kind)
+    for device in settings.devices:
+        device.use = device.type == kind
+    if not any(device.use for device in settings.devices):
+        raise SystemExit(f"Cycles finds no {kind} device here; use --device CPU")
+    bpy.context.scene.cycles.device = "GPU"
+
+
 def set_quality(samples: int, exposure: float) -> None:
     """Cycles with its denoiser, a fixed seed and the display transform that all layers share."""
     scene = bpy.context.scene
     scene.render.engine = "CYCLES"
     cycles: Any = scene.cycles
-    cycles.device, cycles.seed, cycles.samples = "CPU", 0, samples
+    cycles.seed, cycles.samples = 0, samples
     cycles.use_adaptive_sampling, cycles.adaptive_threshold = True, 0.03
     cycles.use_denoising, cycles.denoiser = True, "OPENIMAGEDENOISE"
     cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 6, 2, 2
