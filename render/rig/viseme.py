@@ -1,8 +1,8 @@
-"""Sound to mouth shapes: log-mel rows and a causal net, always over the same window so that results never
-vary.
+"""Sound to mouth shapes: log-mel rows and a causal net that is handed its own past.
 
-Row t belongs to samples [160 t, 160 t + 160) at 16 kHz. A tick brings four rows; the net needs six rows
-beyond the one it names, so tick m completes rows up to `rows_ready(m)`.
+Row t belongs to samples [160 t, 160 t + 160) at 16 kHz. A tick brings four rows; what the net says of a row
+waits for `NET_LOOKAHEAD_ROWS` more, so tick m completes rows up to `rows_ready(m)`. The net remembers about
+a second and nothing before, so what it says depends on the sound alone, never on when a session began.
 """
 
 from dataclasses import dataclass
@@ -28,27 +28,39 @@ _BAND_HZ = (60.0, 7600.0)
 _FLOOR = 1e-6
 _BEFORE = 120
 """Samples of a row's window that lie before the row; 120 more lie after it."""
+LOOKAHEADS: Final = (4, 6)
+"""Rows beyond the one it names that each of the net's answers waits for."""
 NET_LOOKAHEAD_ROWS = 6
-_NET_PAST_ROWS = 30
-NET_ROWS = _NET_PAST_ROWS + ROWS_PER_TICK + NET_LOOKAHEAD_ROWS
-"""Mel rows of one net run: with 30 past rows none of its zero padding is seen."""
+"""The one of `LOOKAHEADS` that is listened to."""
+NET_ROWS = 80
+"""Rows that what the net says can depend on: those it remembers, and the tick's own."""
 _TICK_SAMPLES = WINDOW_SAMPLES + (ROWS_PER_TICK - 1) * HOP_SAMPLES
 """Samples under the four rows that a tick completes; the first row began one hop before the tick."""
 LATE_ROWS = 1 + NET_LOOKAHEAD_ROWS
-"""Rows by which the newest viseme trails the newest sound: one waits for its window, six for the net."""
-_QUIET_RMS = 10 ** (-56 / 20)
+"""Rows by which the newest viseme trails the newest sound: one waits for its window, the rest for the net."""
+_FLOOR_RMS = 10 ** (-66 / 20)
+"""A tick all of whose rows are softer counts as digital silence."""
+_NOTHING_RMS = 10 ** (-90 / 20)
+"""A row that is softer holds no sound: it is silence, whatever comes after it."""
+_LOUD_RMS = 10 ** (-56 / 20)
+_REST_TICKS: Final = -(-NET_ROWS // ROWS_PER_TICK) + 1
+"""Ticks of digital silence after which nothing of the sound before is remembered."""
+_ANSWERS: Final = ["logits", "next_past", "next_state"]
 
 
 @dataclass(frozen=True, slots=True)
 class HearingState:
     """A slot's hearing, written in place.
 
-    `windows` cuts the sound to what four rows need; `mels` (40 mels, 40 rows); `loud` (LATE_ROWS + 4,) RMS
-    of the newest rows.
+    `windows` cuts the sound to what four rows need; `past` (1, 40, K) and `memory` (1, C, P) are what the
+    net's layers saw last; `still` (1,) counts ticks of digital silence; `loud` (LATE_ROWS + 4,) RMS of the
+    newest rows.
     """
 
     windows: Windower
-    mels: F32
+    past: F32
+    memory: F32
+    still: NDArray[np.int64]
     loud: F32
 
 
@@ -77,11 +89,20 @@ class VisemeStage:
         self._net = ort.InferenceSession(str(MODEL), options, providers=["CPUExecutionProvider"])
         self._bank = mel_bank()
         self._taper = hann(WINDOW_SAMPLES)
+        shapes: dict[str, list[int]] = {port.name: port.shape for port in self._net.get_inputs()}
+        silence = np.full((1, MELS, ROWS_PER_TICK), np.log(np.float32(_FLOOR)), np.float32)
+        past, memory = (np.zeros(shapes[name], np.float32) for name in ("past", "state"))
+        for _ in range(_REST_TICKS):
+            _, past, memory = self._run(silence, past, memory)
+        self._rest = past, memory
 
     def init(self) -> HearingState:
+        past, memory = self._rest
         state = HearingState(
             Windower(window=_TICK_SAMPLES, hop=FEATURE_HOP, pad=HOP_SAMPLES + _BEFORE),
-            np.zeros((MELS, NET_ROWS), np.float32),
+            past.copy(),
+            memory.copy(),
+            np.zeros(1, np.int64),
             np.zeros(LATE_ROWS + ROWS_PER_TICK, np.float32),
         )
         self.reset(state)
@@ -90,32 +111,37 @@ class VisemeStage:
     def reset(self, state: HearingState) -> None:
         """As after endless silence."""
         state.windows.reset()
-        state.mels[...] = np.log(np.float32(_FLOOR))
+        state.past[...], state.memory[...] = self._rest
+        state.still[...] = _REST_TICKS
         state.loud[...] = 0
 
     def warm(self) -> None:
         """Run the net once, so that the first tick finds it ready."""
-        state = self.init()
-        self.step(state, np.full(FEATURE_HOP, 2 * _QUIET_RMS, np.float32))
-        self._net.run(None, {"mel": state.mels[None]})
+        self.step(self.init(), np.full(FEATURE_HOP, 2 * _LOUD_RMS, np.float32))
 
     def audible(self, heard: F32) -> bool:
-        """Whether any row of a tick's sound (640,) is above the noise floor."""
+        """Whether any row of a tick's sound (640,) is loud enough to be meant for someone."""
         return self.is_loud(float(row_rms(heard).max()))
 
     def is_loud(self, rms: float) -> bool:
-        return rms > _QUIET_RMS
+        return rms > _LOUD_RMS
 
     def step(self, state: HearingState, heard: F32, *, wanted: bool = True) -> Heard:
         """Hear (640,) float32 samples of one tick. When the visemes are not `wanted` they read as silence."""
-        mels, loud = state.mels, state.loud
-        (window,) = state.windows.feed(heard)
-        mels[:, :-ROWS_PER_TICK] = mels[:, ROWS_PER_TICK:].copy()
-        mels[:, -ROWS_PER_TICK:] = self.features(window).T
-        loud[:-ROWS_PER_TICK] = loud[ROWS_PER_TICK:].copy()
-        loud[-ROWS_PER_TICK:] = row_rms(heard)
-        ready = loud[:ROWS_PER_TICK].copy()
-        return Heard(self._visemes(mels, ready, wanted=wanted), ready)
+        rms = row_rms(heard)
+        still = bool(rms.max() <= _FLOOR_RMS)
+        (window,) = state.windows.feed(np.zeros_like(heard) if still else heard)
+        state.still[0] = state.still[0] + 1 if still else 0
+        state.loud[:-ROWS_PER_TICK] = state.loud[ROWS_PER_TICK:].copy()
+        state.loud[-ROWS_PER_TICK:] = rms
+        ready = state.loud[:ROWS_PER_TICK].copy()
+        rows = np.zeros((ROWS_PER_TICK, len(VISEMES)), np.float32)
+        rows[:, SILENCE] = 1
+        if state.still[0] <= _REST_TICKS:
+            named = self._visemes(state, window)
+            sounds = (ready > _NOTHING_RMS) & wanted
+            rows[sounds] = named[sounds]
+        return Heard(rows, ready)
 
     def features(self, samples: F32) -> F32:
         """Log-mel rows (T, 40) of `samples`, one for each full window."""
@@ -124,16 +150,17 @@ class VisemeStage:
         power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
         return np.log(power @ self._bank + np.float32(_FLOOR))
 
-    def _visemes(self, mels: F32, loud: F32, *, wanted: bool) -> F32:
-        rows = np.zeros((ROWS_PER_TICK, len(VISEMES)), np.float32)
-        rows[:, SILENCE] = 1
-        audible = loud > _QUIET_RMS
-        if wanted and audible.any():
-            logits = np.asarray(self._net.run(None, {"mel": mels[None]})[0])[0]
-            seen = logits[:, _NET_PAST_ROWS : _NET_PAST_ROWS + ROWS_PER_TICK].T
-            odds = np.exp(seen - seen.max(1, keepdims=True))
-            rows[audible] = (odds / odds.sum(1, keepdims=True))[audible]
-        return rows
+    def _visemes(self, state: HearingState, window: F32) -> F32:
+        logits, past, memory = self._run(self.features(window).T[None], state.past, state.memory)
+        state.past[...], state.memory[...] = past, memory
+        answer = LOOKAHEADS.index(NET_LOOKAHEAD_ROWS) * len(VISEMES)
+        seen = logits[0, answer : answer + len(VISEMES)].T
+        odds = np.exp(seen - seen.max(1, keepdims=True))
+        return odds / odds.sum(1, keepdims=True)
+
+    def _run(self, mel: F32, past: F32, memory: F32) -> tuple[F32, F32, F32]:
+        logits, *after = self._net.run(_ANSWERS, {"mel": mel, "past": past, "state": memory})
+        return np.asarray(logits), np.asarray(after[0]), np.asarray(after[1])
 
 
 def row_rms(heard: F32) -> F32:
