@@ -1,0 +1,1 @@
+"""How the viseme net is made: labelled speech, its spoiling, the net, its training, export and evaluation."""
