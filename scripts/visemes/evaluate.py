@@ -20,9 +20,9 @@ from visavis.stream.clock import FEATURE_HOP
 from visavis.stream.visemes import SILENCE, VISEMES
 
 from . import headaudio, noises
-from .corpus import labels_of, late_s, source_of
+from .corpus import UNKNOWN, labels_of, late_s, source_of
 from .hama import Teacher
-from .spans import frames
+from .spans import doubted, frames
 from .speech import RATE, load
 
 HOP: Final = 160
@@ -114,6 +114,16 @@ def motion(stage: VisemeStage, given: Sequence[Clip], seed: int) -> dict[str, fl
     }
 
 
+def still_people(stage: VisemeStage, given: Sequence[Clip]) -> float:
+    """Share of rows well inside the long pauses of recordings whose mouth moves."""
+    moves = []
+    for clip in given:
+        rows = 1 - heard(stage, clip.samples)[:, SILENCE] > MOVES
+        pause = doubted(clip.samples, np.zeros(len(rows), np.uint8), UNKNOWN) == SILENCE
+        moves.append(rows[pause])
+    return float(np.mean(np.concatenate(moves)))
+
+
 def _deep(true: Labels) -> NDArray[np.bool_]:
     """Rows at least 60 ms inside silence, where no label is in doubt."""
     speech = true != SILENCE
@@ -137,7 +147,9 @@ def main() -> None:
     for title, given in (("Held-out voices", voices), ("People, against hama", people)):
         scores = {name: score(*_said(judge, given)) for name, judge in judges.items()}
         print(table(title, scores))
-    for name, share in motion(VisemeStage(), voices, seed=0).items():
+    shares = motion(VisemeStage(), voices, seed=0)
+    shares["long pauses of people"] = still_people(VisemeStage(), people)
+    for name, share in shares.items():
         print(f"| {name} | {100 * share:.1f} % |")
 
 

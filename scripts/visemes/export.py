@@ -24,7 +24,7 @@ from .net import FIRST_KERNEL, Block, Net, load
 F32 = NDArray[np.float32]
 
 
-SILENCE_BIAS: Final = 1.8
+SILENCE_BIAS: Final = 2.2
 """Added to the logit of silence: training leaves short gaps unlabelled, which makes the net too ready to
 speak. Costs 1 % of speech rows and stills the mouth in noisy pauses.
 """

@@ -12,7 +12,8 @@ import av
 import numpy as np
 from hama.asr import ASRModel
 
-from .spans import Heard, cues_from, frames
+from .corpus import UNKNOWN
+from .spans import Heard, cues_from, doubted, frames
 from .speech import F32, RATE, Utterance, save
 
 EARLY_ROWS = 5
@@ -64,16 +65,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("shards", type=Path)
     parser.add_argument("recordings", nargs="+", metavar="NAME=RECORDING")
+    parser.add_argument("--teach", action="store_true", help="leave rows in doubt unlabelled, for training")
     options = parser.parse_args()
     options.shards.mkdir(parents=True, exist_ok=True)
     teacher = Teacher()
     for order in options.recordings:
         name, _, path = order.partition("=")
         samples = recording(Path(path))
-        save(
-            options.shards / f"{name}.npz",
-            [Utterance(samples, cues_from(frames(samples, teacher.hear(samples))))],
-        )
+        rows = frames(samples, teacher.hear(samples))
+        if options.teach:
+            rows = doubted(samples, rows, UNKNOWN)
+        save(options.shards / f"{name}.npz", [Utterance(samples, cues_from(rows))])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ TURN = 0.8
 """A phoneme ends after this share of the way to the next one's moment."""
 REACH_ROWS = 25
 """Rows around its moment that a phoneme can fill."""
+PAUSE_SHARE, PAUSE_ROWS, PAUSE_EDGE_ROWS = 0.25, 20, 6
+"""Of a pause that is safe to teach: how near to the softest, how long, and which edge stays in doubt."""
 QUIET_DB, QUIET_SHARE, QUIET_ROWS = 50.0, 0.1, 8
 """What lies so far under the loudest rows, or so near to the softest, for so long is silence."""
 
@@ -50,15 +52,34 @@ def frames(samples: F32, heard: Sequence[Heard]) -> NDArray[np.uint8]:
 
 
 def _quiet(samples: F32, count: int) -> NDArray[np.bool_]:
-    power = np.square(samples[: count * HOP].reshape(count, HOP)).mean(1)
-    level = 10 * np.log10(power + 1e-12)
+    level = _levels(samples, count)
     soft, loud = np.percentile(level, (5, 95))
-    quiet = level < max(loud - QUIET_DB, soft + QUIET_SHARE * (loud - soft))
-    edges = [0, *(np.flatnonzero(np.diff(quiet)) + 1).tolist(), count]
+    return _lasting(level < max(loud - QUIET_DB, soft + QUIET_SHARE * (loud - soft)), QUIET_ROWS)
+
+
+def _levels(samples: F32, count: int) -> NDArray[np.float64]:
+    power = np.square(samples[: count * HOP].reshape(count, HOP)).mean(1)
+    return 10 * np.log10(power + 1e-12)
+
+
+def _lasting(flags: NDArray[np.bool_], least: int) -> NDArray[np.bool_]:
+    """`flags` without runs of fewer than `least` rows."""
+    kept = flags.copy()
+    edges = [0, *(np.flatnonzero(np.diff(flags)) + 1).tolist(), len(flags)]
     for start, end in pairwise(edges):
-        if end - start < QUIET_ROWS:
-            quiet[start:end] = False
-    return quiet
+        if end - start < least:
+            kept[start:end] = False
+    return kept
+
+
+def doubted(samples: F32, rows: NDArray[np.uint8], unknown: int) -> NDArray[np.uint8]:
+    """`rows` fit to teach: long pauses are silence, loud rows in which nothing was heard `unknown`."""
+    soft = np.convolve(_levels(samples, len(rows)), np.ones(5) / 5, "same")
+    low, high = np.percentile(soft, (5, 95))
+    taught = np.where((rows == SILENCE) & (soft > low + QUIET_SHARE * (high - low)), unknown, rows)
+    pause = _lasting(soft < low + PAUSE_SHARE * (high - low), PAUSE_ROWS)
+    inside = np.convolve(~pause, np.ones(2 * PAUSE_EDGE_ROWS + 1), "same") == 0
+    return np.where(inside, SILENCE, np.where(pause, unknown, taught)).astype(np.uint8)
 
 
 def cues_from(rows: NDArray[np.uint8]) -> NDArray[np.int32]:

@@ -141,6 +141,9 @@ def main() -> None:
     parser.add_argument("--dropout", type=float, default=Shape().dropout)
     parser.add_argument("--ahead", type=int, nargs="+", default=Shape().lookahead_rows)
     parser.add_argument("--teacher", type=Path, help="a net that looks further ahead and was trained before")
+    parser.add_argument("--start", type=Path, help="a net to go on from")
+    parser.add_argument("--rate", type=float, default=RATE_MAX)
+    parser.add_argument("--people", type=float, default=SHARES["real"], help="share of recordings of people")
     parser.add_argument("--corpus", type=Path, help="keep the prepared corpus here, or take it from here")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -153,7 +156,9 @@ def main() -> None:
     began = time.monotonic()
     kept = corpus.kept(
         options.corpus,
-        lambda: corpus.build(taught, shares=SHARES, coded=options.coded, workers=options.workers),
+        lambda: corpus.build(
+            taught, shares=SHARES | {"real": options.people}, coded=options.coded, workers=options.workers
+        ),
     )
     noise = torch.from_numpy(noises.bank(options.seed, 20, options.noise_rounds)).to(device)
     print(
@@ -162,8 +167,9 @@ def main() -> None:
     )
     dice = torch.Generator(device).manual_seed(options.seed)
     shape = Shape(options.channels, tuple(options.dilations), tuple(options.ahead), options.dropout)
+    net = Net(shape) if options.start is None else load_net(options.start)
     teacher = None if options.teacher is None else load_net(options.teacher).to(device)
-    training = Training(pool_on(device, kept), Spoiler(noise, dice), dice, Net(shape).to(device), teacher)
+    training = Training(pool_on(device, kept), Spoiler(noise, dice), dice, net.to(device), teacher)
     if options.minutes <= 0:
         return
     training.run(
@@ -184,9 +190,10 @@ class Training:
         device = pool.labels.device
         self.pool, self.spoiler, self.dice, self.net, self.teacher = pool, spoiler, dice, net, teacher
         self.hear = Features().to(device)
-        mels = self.hear(pool.draw(64, dice)[0])
-        self.net.mean.copy_(mels.mean((0, 2))[:, None])
-        self.net.spread.copy_(mels.std((0, 2))[:, None])
+        if not bool(net.mean.any()):
+            mels = self.hear(pool.draw(64, dice)[0])
+            self.net.mean.copy_(mels.mean((0, 2))[:, None])
+            self.net.spread.copy_(mels.std((0, 2))[:, None])
         self.mean = copy.deepcopy(net)
         self.weight = torch.tensor([CLASS_WEIGHT.get(name, 1.0) for name in VISEMES], device=device)
         self.optimiser = torch.optim.AdamW(self.net.parameters(), RATE_MAX, weight_decay=DECAY)
@@ -195,7 +202,7 @@ class Training:
         """Train for `options.minutes`, the learning rate rising and falling over that time."""
         began, step, told = time.monotonic(), 0, 0
         while (share := (time.monotonic() - began) / 60 / options.minutes) < 1:
-            rate = RATE_MAX * min(share / 0.05, 1.0) * (0.5 + 0.5 * np.cos(np.pi * share)) + 1e-6
+            rate = options.rate * min(share / 0.05, 1.0) * (0.5 + 0.5 * np.cos(np.pi * share)) + 1e-6
             self.optimiser.param_groups[0]["lr"] = rate
             loss = self.step(options.batch, step).detach()
             step += 1
