@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ...stream.chance import seed_for
 from ...stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from ...stream.controls import Controls
 from ...stream.errors import UsageError
@@ -58,7 +59,7 @@ class RigEngine:
         face = self._face(avatar, size)
         x, y, _, _ = face.view.crop
         matrix = np.array([[1, 0, x], [0, 1, y]], np.float32)
-        performer = Performer(self._stage, seed=seed, index=index)
+        performer = Performer(self._stage, seed=seed_for(seed, avatar.name), index=index)
         self._slots[slot] = _Slot(face, face.canvas(), matrix, performer)
 
     def mask(self, slot: int) -> NDArray[np.float32]:
