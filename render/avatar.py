@@ -62,7 +62,8 @@ class Avatar:
     and shade (V,) where there is no texture, head_weight (V,), shape_start (53,), shape_vertex (N,),
     shape_delta (N, 3) in 1/2000 of a model unit, camera (4, 3) position, right, up, forward, lens (4,) focal
     length, principal point and master size in pixels, pivot (3,), mouth (3,), eyes (2, 3), eye_radius (1,),
-    view_yaw (3,) in degrees.
+    view_yaw (3,) in degrees, release (52,) face units that are added as the lips part: what holds them shut
+    at rest.
     """
 
     folder: Path

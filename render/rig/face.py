@@ -15,6 +15,7 @@ from .mesh import Group, Mesh, blended_views, load_mesh, projected
 from .motion import Motion
 from .scan import Scratch, scratch
 from .tensors import SKIN
+from .units import parting
 
 F32 = NDArray[np.float32]
 I32 = NDArray[np.int32]
@@ -119,13 +120,14 @@ class Face:
 
     def _pose(self, motion: Motion, canvas: Canvas, groups: tuple[Group, ...]) -> None:
         mesh = self._mesh
+        units = motion.units + mesh.release * np.float32(parting(motion.units))
         posing.turns(motion.head, canvas.matrices)
         lag = np.array([*np.radians(motion.hair), mesh.hair_top], np.float32)
         sway = self._field.sway(motion.body)
         for group in groups:
             posing.pose(
                 group.first, group.last, mesh.rest, group.shape_start, group.shape_vertex, group.shape_delta,
-                motion.units, mesh.head_weight, canvas.matrices, mesh.pivot, mesh.trail, lag, sway,
+                units, mesh.head_weight, canvas.matrices, mesh.pivot, mesh.trail, lag, sway,
                 mesh.camera, mesh.lens, canvas.world, canvas.screen,
             )  # fmt: skip
 

@@ -62,7 +62,8 @@ class Mesh:
     right), `inner`, of which `lining` is all that shut lips could
     show, and `lash` are triangles (T, 3). `trail` (V,) is how much a vertex takes of the hair's
     lag, which hangs from height `hair_top`. `lips` (2,) is one vertex of the upper and one of the lower lip's
-    edge, `mouth_depth` where the mouth lies along the view.
+    edge, `release` (52,) what is added to the units as they part, `mouth_depth` where the mouth lies along
+    the view.
     """
 
     rest: F32
@@ -91,6 +92,7 @@ class Mesh:
     eye_texture: Texture
     lash_texture: Texture
     lips: NDArray[np.intp]
+    release: F32
     mouth_depth: float
 
 
@@ -157,6 +159,7 @@ def load_mesh(avatar: Avatar, view: View) -> Mesh:
         eye_texture=painted[LEFT_EYE],
         lash_texture=painted[LASH],
         lips=_lip_edges(avatar, own, part),
+        release=tensors["release"].astype(np.float32),
         mouth_depth=float((mouth - camera[0]) @ camera[3]),
     )
 

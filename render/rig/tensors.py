@@ -71,6 +71,7 @@ _SHAPES: Final[Mapping[str, tuple[type[np.generic], tuple[str | int, ...]]]] = M
         "eyes": (np.float32, (2, 3)),
         "eye_radius": (np.float32, (1,)),
         "view_yaw": (np.float32, (3,)),
+        "release": (np.float32, (len(UNITS),)),
     }
 )
 

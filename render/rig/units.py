@@ -4,6 +4,8 @@ them."""
 import numpy as np
 from numpy.typing import NDArray
 
+from ...stream.easing import hermite
+
 UNITS = (
     "browDownLeft", "browDownRight", "browInnerUp", "browOuterUpLeft", "browOuterUpRight",
     "cheekPuff", "cheekSquintLeft", "cheekSquintRight",
@@ -21,6 +23,17 @@ UNITS = (
 UNIT_COUNT = len(UNITS)
 BLINK_LEFT = UNITS.index("eyeBlinkLeft")
 BLINK_RIGHT = UNITS.index("eyeBlinkRight")
+
+_PARTING = np.zeros(UNIT_COUNT, np.float32)
+_PARTING[UNITS.index("jawOpen")] = 6.0
+for _unit in ("mouthLowerDownLeft", "mouthLowerDownRight", "mouthUpperUpLeft", "mouthUpperUpRight"):
+    _PARTING[UNITS.index(_unit)] = 1.5
+"""How much of each unit parts the lips for good."""
+
+
+def parting(units: NDArray[np.float32]) -> float:
+    """How far `units` (52,) have parted the lips on their way from shut, 0, to surely open, 1."""
+    return hermite(float(_PARTING @ units))
 
 
 def unit_vector(weights: dict[str, float]) -> NDArray[np.float32]:

@@ -170,8 +170,16 @@ def _stage(person: Person) -> dict[str, NDArray[np.generic]]:
         "eyes": np.stack(marks.eyes),
         "eye_radius": [marks.eye_radius * FIT],
         "view_yaw": yaws,
+        "release": _release(person),
     }
     return {key: np.asarray(value, np.float32) for key, value in stage.items()}
+
+
+def _release(person: Person) -> F64:
+    """Weights (52,) that take back what presses the lips together in the rest pose."""
+    held = {name: -weight for name, weight in person.cast.shape.rest.items() if weight < 0}
+    units = sorted(person.units)
+    return np.array([held.get(unit, 0.0) if unit.startswith(("mouth", "jaw")) else 0.0 for unit in units])
 
 
 def _view(cut: Cut, person: Person, pieces: Sequence[Piece], body: U8) -> dict[str, object]:

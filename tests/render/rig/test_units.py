@@ -1,5 +1,5 @@
 import pytest
-from visavis.render.rig.units import BLINK_LEFT, BLINK_RIGHT, UNIT_COUNT, UNITS, unit_vector
+from visavis.render.rig.units import BLINK_LEFT, BLINK_RIGHT, UNIT_COUNT, UNITS, parting, unit_vector
 
 
 def test_there_are_fifty_two_different_units() -> None:
@@ -19,3 +19,9 @@ def test_a_whole_name_sets_only_itself() -> None:
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(ValueError, match="no face unit 'earWiggle'"):
         unit_vector({"earWiggle": 1.0})
+
+
+def test_only_what_opens_the_mouth_parts_the_lips() -> None:
+    assert parting(unit_vector({"mouthPress": 0.5, "mouthSmile": 1.0, "browInnerUp": 1.0})) == 0
+    assert 0 < parting(unit_vector({"jawOpen": 0.05})) < 1
+    assert parting(unit_vector({"mouthLowerDown": 0.3, "mouthUpperUp": 0.1})) == 1
