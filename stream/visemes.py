@@ -85,5 +85,5 @@ def cues_of(phonemes: Sequence[str], durations: Iterable[int]) -> list[Cue]:
     return cues
 
 
-_SHORT_GAP = 1200
-"""Samples of the synthesiser's 24 kHz under which a gap between words does not close the mouth: 50 ms."""
+_SHORT_GAP = 2400
+"""Samples of the synthesiser's 24 kHz under which a gap between words does not close the mouth: 100 ms."""

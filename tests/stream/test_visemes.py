@@ -75,10 +75,10 @@ def test_a_length_mark_holds_the_shape_before_it() -> None:
     assert spoken(("ɑ", 10), ("ˈ", 3), ("ː", 20)) == [Cue(AA, 0, 33)]
 
 
-def test_a_gap_between_words_closes_the_mouth_only_when_it_is_longer_than_50_ms() -> None:
-    assert spoken(("ɑ", 10), (" ", 1200)) == [Cue(AA, 0, 1210)]
-    assert spoken(("ɑ", 10), (" ", 1201)) == [Cue(AA, 0, 10), Cue(SILENCE, 10, 1211)]
-    assert spoken(("ɑ", 10), ("ˈ", 1), (" ", 1200)) == [Cue(AA, 0, 10), Cue(SILENCE, 10, 1211)]
+def test_a_gap_between_words_closes_the_mouth_only_when_it_is_longer_than_100_ms() -> None:
+    assert spoken(("ɑ", 10), (" ", 2400)) == [Cue(AA, 0, 2410)]
+    assert spoken(("ɑ", 10), (" ", 2401)) == [Cue(AA, 0, 10), Cue(SILENCE, 10, 2411)]
+    assert spoken(("ɑ", 10), ("ˈ", 1), (" ", 2400)) == [Cue(AA, 0, 10), Cue(SILENCE, 10, 2411)]
 
 
 @pytest.mark.parametrize("symbol", ["ː", " "])
