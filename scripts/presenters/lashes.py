@@ -13,11 +13,18 @@ from .person import Person
 from .piece import Part, Piece, grid, make_piece, merged
 
 COLUMNS, ROWS = 15, 4
-SIDE = (256, 64)
-"""Texels of one card; the texture holds the upper lid's card above the lower one's."""
-FINE = 8
+SIDE = (112, 24)
+"""Texels of one card, about as many as pixels that it covers in the largest view: there are no smaller
+copies of the texture to draw it from."""
+GUTTER = 4
+"""Empty rows after each card; the texture holds the upper lid's card above the lower one's."""
+FINE = 16
 """Hairs are painted this many times larger and averaged."""
 NEAREST = 4
+LID_LINE = 0.85
+"""How dark the line is that dense roots make along the lid's edge."""
+INWARD = 0.010
+"""How far roots stand from the lid's edge towards the middle of the eye, in dm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +42,8 @@ class Fringe:
 
 
 FRINGES: Final = {
-    "female": (Fringe("2", 92, 0.068, 0.16, 0.42, 0, 0.84), Fringe("1", 44, 0.032, -0.42, -0.25, 1, 0.42)),
-    "male": (Fringe("2", 66, 0.052, 0.12, 0.32, 0, 0.66), Fringe("1", 34, 0.024, -0.38, -0.20, 1, 0.28)),
+    "female": (Fringe("2", 150, 0.050, 0.10, 0.42, 0, 0.90), Fringe("1", 70, 0.024, -0.42, -0.25, 1, 0.22)),
+    "male": (Fringe("2", 120, 0.038, 0.08, 0.30, 0, 0.62), Fringe("1", 60, 0.020, -0.38, -0.20, 1, 0.14)),
 }
 TINTS: Final = {"female": (30, 21, 18), "male": (46, 40, 36)}
 
@@ -53,9 +60,10 @@ def lashes(person: Person, skin: NDArray[np.int64]) -> Piece:
 
 
 def paint(person: Person) -> NDArray[np.uint8]:
-    """The texture (2 * 64, 256, 4) RGBA: tapered, curved hairs in loose clumps, tips above, roots below."""
+    """The texture (2 * (24 + 4), 112, 4) RGBA: tapered, curved hairs in loose clumps on a line along the
+    lid's edge, tips above, roots below."""
     sex = person.cast.shape.sex
-    alpha = np.concatenate([_hairs(fringe) for fringe in FRINGES[sex]])
+    alpha = np.concatenate([np.pad(_hairs(fringe), ((0, GUTTER), (0, 0))) for fringe in FRINGES[sex]])
     picture = np.empty((*alpha.shape, 4), np.uint8)
     picture[..., :3], picture[..., 3] = TINTS[sex], alpha
     return picture
@@ -66,6 +74,7 @@ def _card(person: Person, points: F64, skin: NDArray[np.int64], side: str, fring
     center = person.landmarks.eyes["lr".index(side)]
     sign = 1.0 if side == "l" else -1.0
     roots = _roots(person, side, fringe, center)
+    roots[:, 1] -= INWARD * (1 if fringe.row == 0 else -0.3)
     along = np.linspace(0, 1, COLUMNS)
     fan = sign * (0.62 * along - 0.26)
     forward = (roots - center) / np.linalg.norm(roots - center, axis=1, keepdims=True)
@@ -77,7 +86,8 @@ def _card(person: Person, points: F64, skin: NDArray[np.int64], side: str, fring
     vertices = roots + long[:, None] * (t * out + t**2 * 0.5 * bend)
     u, v = np.meshgrid(along, np.linspace(0, 1, ROWS))
     edge = 0.5 / SIDE[1]
-    uv = np.stack([u, (fringe.row + np.clip(v, edge, 1 - edge)) / 2], -1).reshape(-1, 2)
+    rows = fringe.row + np.clip(v, edge, 1 - edge) * SIDE[1] / (SIDE[1] + GUTTER)
+    uv = np.stack([u, rows / 2], -1).reshape(-1, 2)
     triangles = np.concatenate([grid(ROWS, COLUMNS), grid(ROWS, COLUMNS)[:, ::-1]])
     shapes = _followed(person, points, skin, roots, vertices, center)
     return make_piece(
@@ -128,7 +138,7 @@ def _followed(
 
 
 def _hairs(fringe: Fringe) -> NDArray[np.uint8]:
-    """The alpha (64, 256) of one card."""
+    """The alpha (24, 112) of one card."""
     chance = np.random.default_rng(17 + fringe.row)
     width, height = SIDE[0] * FINE, SIDE[1] * FINE
     canvas = np.zeros((height, width), np.float32)
@@ -137,15 +147,15 @@ def _hairs(fringe: Fringe) -> NDArray[np.uint8]:
     for k in range(fringe.hairs):
         root = (k + chance.uniform(0.1, 0.9)) / fringe.hairs
         pull = clump[np.abs(clump - root).argmin()] - root
-        long = chance.uniform(0.58, 0.97) * (0.75 + 0.25 * np.sin(np.pi * np.clip(root, 0, 1)))
-        lean = chance.normal(0, 0.012) + 0.55 * pull
+        long = chance.uniform(0.50, 0.97) * (0.75 + 0.25 * np.sin(np.pi * np.clip(root, 0, 1)))
+        lean = chance.normal(0, 0.012) + 0.35 * pull
         x = (root + lean * t**1.6 + chance.normal(0, 0.006) * np.sin(t * np.pi)) * width
         y = (1 - long * t) * height
-        thick = chance.uniform(1.1, 1.8) * FINE / 2
+        thick = chance.uniform(0.55, 0.85) * FINE / 2
         _stroke(canvas, x, y, thick * (1 - t) ** 0.65 + 0.35, chance.uniform(0.7, 1.0))
     line = np.linspace(0, 1, height, dtype=np.float32)[:, None]
     ends = np.clip(np.minimum(np.linspace(0, 1, width), np.linspace(1, 0, width)) / 0.05, 0, 1)
-    root_line = 0.55 * np.clip((line - 0.90) / 0.10, 0, 1)
+    root_line = LID_LINE * np.clip((line - 0.62) / 0.30, 0, 1) ** 1.5
     canvas = np.maximum(canvas, root_line) * fringe.strength * ends.astype(np.float32)
     small = cv2.resize(canvas, SIDE, interpolation=cv2.INTER_AREA)
     return np.clip(small * 255, 0, 255).astype(np.uint8)

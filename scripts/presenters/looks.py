@@ -37,9 +37,9 @@ class EyeLook:
     ring: Rgb
     outer: Rgb
     inner: Rgb
-    white: Rgb = (212, 205, 199)
-    iris: float = 27.5
-    pupil: float = 10.0
+    white: Rgb = (203, 196, 190)
+    iris: float = 30.0
+    pupil: float = 10.5
     seed: int = 5
 
 
