@@ -44,9 +44,21 @@ class EyeLook:
 
 
 @dataclass(frozen=True, slots=True)
+class Grade:
+    """What packing does to rendered hair: regions come closer to the lightness `tone` by the power `even`,
+    colours by `share` to grey times `tint`; `floor` is added to black."""
+
+    tone: float
+    even: float
+    tint: tuple[float, float, float]
+    share: float
+    floor: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class HairLook:
     """A head of hair: `style` picks the grower; `dark`, `light` bound the strands' colours and `bias` above 1
-    makes dark ones the rule."""
+    makes dark ones the rule. `grade` is None for hair as it was rendered."""
 
     style: str
     dark: Rgb
@@ -55,6 +67,7 @@ class HairLook:
     roughness: float
     strands: int
     radius: float
+    grade: Grade | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,7 @@ class BeardLook:
     strands: int
     length: float
     radius: float
+    grade: Grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +150,7 @@ RUBY: Final = Look(
         roughness=0.30,
         strands=48000,
         radius=0.0017,
+        grade=Grade(tone=38, even=0.5, tint=(1.30, 0.95, 0.72), share=0.55, floor=(7, 4, 3)),
     ),
     brow=BrowLook(
         dark=(44, 31, 25),
@@ -190,7 +205,13 @@ MARCUS: Final = Look(
         radius=0.0013,
     ),
     beard=BeardLook(
-        dark=(44, 40, 37), light=(158, 152, 146), bias=1.15, strands=38000, length=0.070, radius=0.0011
+        dark=(44, 40, 37),
+        light=(158, 152, 146),
+        bias=1.15,
+        strands=38000,
+        length=0.070,
+        radius=0.0011,
+        grade=Grade(tone=60, even=0.65, tint=(1.08, 0.97, 0.955), share=0.85),
     ),
     light=LightLook(rim_right=75.0, rim_left=60.0, top=70.0),
 )

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from . import iris, lashes
 from .atlas import psnr
 from .base import F64
-from .camera import MASTER, VIEWS
+from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
+from .grade import changing, graded, tidied, trimmed
 from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
@@ -135,6 +136,7 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
         picture = read_picture(layers / f"{view}_{layer}.png")
         depth = np.load(layers / f"{view}_{layer}_depth.npy")
         camera = layer_camera(person, view, picture)
+        picture = _groomed(person, picture, depth, camera)
         hidden = np.zeros(depth.shape, bool)
         if layer == "back":
             hidden = _always_covered(layers, view)
@@ -147,6 +149,16 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
             piece = bearded(reliefs[part].piece, skin.piece, person.landmarks.nose[1])
             reliefs[part] = replace(reliefs[part], piece=piece)
     return reliefs
+
+
+def _groomed(person: Person, picture: U8, depth: NDArray[np.float32], camera: Camera) -> U8:
+    """A layer of hair as it is packed, see grade.py."""
+    look = LOOKS[person.cast.name]
+    layer = tidied(trimmed(picture, depth, camera, person.landmarks))
+    hair = graded(layer, look.hair.grade) if look.hair.grade else layer
+    if look.beard is None:
+        return hair
+    return changing(hair, graded(layer, look.beard.grade), camera.project(person.landmarks.nose)[1])
 
 
 def _always_covered(layers: Path, view: str) -> Bools:

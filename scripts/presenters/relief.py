@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .atlas import spread
-from .camera import Camera
+from .camera import MASTER, Camera
 from .piece import Part, Piece, make_piece
 
 F32 = NDArray[np.float32]
@@ -20,6 +20,8 @@ LEAST_ALPHA = 3
 STEEPEST = 1.2
 """Most depth that a relief gains from one vertex to the next, by their distance."""
 MARGIN_PX = 4
+LOCK_PX = 15
+"""Least width of a lock that hair is filled up to, in master pixels."""
 SOLID, FADE_ROWS, NAPE_LIGHT = 128, 0.03, 0.55
 """Alpha of a strand that hair is filled up to; over which share of the rows the filling ends; how light it
 is."""
@@ -67,9 +69,11 @@ def relief(
 
 def closed(picture: U8, first_row: float, last_row: float) -> U8:
     """A layer (H, W, 4) of hair with each row filled, in the darker tones beside, from its first to its last
-    strand, fading out at `first_row` and `last_row`: what grows behind a neck hides the room."""
+    lock, fading out at `first_row` and `last_row`: what grows behind a neck hides the room."""
     alpha = picture[..., 3]
-    solid = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0
+    side = max(3, round(LOCK_PX * alpha.shape[1] / MASTER[0]))
+    kernel = np.ones((side, side), np.uint8)
+    solid = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, kernel) > 0
     begun = np.logical_or.accumulate(solid, axis=1)
     between = begun & np.logical_or.accumulate(solid[:, ::-1], axis=1)[:, ::-1]
     rows = np.arange(len(alpha))

@@ -11,6 +11,8 @@ from scipy.spatial import cKDTree
 from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64
 from .camera import MASTER, VIEWS, Camera
+from .grade import graded
+from .looks import LOOKS
 from .mouth import halves
 from .person import EXPRESSIONS, Person, smooth
 from .piece import Piece
@@ -35,7 +37,7 @@ CONTACT, CONTACT_WORTH = (0.030, 0.065), 0.004
 """Distances in dm within which lips shade each other, and what a picture of them is worth then."""
 LID_TRAVEL, LID_WORTH = (0.015, 0.06), 0.02
 """Travel in a blink, in dm, that makes skin a lid, and what a picture of the open eye is worth there."""
-CLOTHES_TOP = (-0.06, -0.22)
+CLOTHES_TOP = (0.10, -0.04)
 """Heights above the chin below which clothes may cover the neck, in dm."""
 
 
@@ -67,7 +69,9 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
         if view == "front":
             _check_outline(person, picture, camera)
         if view in HAIRED:
-            picture = _haired(person, picture, read_picture(layers / f"{view}_hair.png"), camera)
+            hair = read_picture(layers / f"{view}_hair.png")
+            grade = LOOKS[person.cast.name].hair.grade
+            picture = _haired(person, picture, graded(hair, grade) if grade else hair, camera)
         weights = EXPRESSIONS.get(view, {})
         points = person.limit(person.seen(view))
         blockers = [(_posed(piece, weights), piece.triangles) for piece in pieces]

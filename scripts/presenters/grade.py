@@ -1,0 +1,96 @@
+"""Layers of hair made ready for their reliefs: stray strands let go, regions brought closer, tones warmed."""
+
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import F64
+from .camera import MASTER, Camera
+from .looks import Grade
+from .person import Landmarks, smooth
+
+F32 = NDArray[np.float32]
+U8 = NDArray[np.uint8]
+
+MASS_PX, STRAY_PX, SOFT_PX = 11, 9, 0.7
+"""Least width of what is a mass of hair, how far strands may stand clear of one, and how much their edges are
+softened, in master pixels."""
+SOLID: Final = 128
+REGION_PX = 16
+"""Width of what is a region's tone rather than a strand's, in master pixels."""
+GAIN: Final = (0.45, 2.2)
+LUMA: Final = (0.299, 0.587, 0.114)
+NECK_DM, SHOULDER_DM, BEHIND_DM = 0.05, 0.55, (-0.20, 0.0)
+"""Hair lower than this above the chin and further than this from the middle fades out between these places
+before the pivot of the head, as it would lie on the back of a shoulder."""
+NAPE_DM = (-0.12, -0.24)
+"""Heights above the chin between which hair fades out there in the middle: the trunk hides it."""
+BEARD_PX = 60
+"""Over how many rows hair gives way to beard, in master pixels."""
+
+
+def tidied(picture: U8) -> U8:
+    """A layer (H, W, 4) without the single strands that stand clear of the mass of hair, with soft edges."""
+    scale = picture.shape[1] / MASTER[0]
+    alpha = picture[..., 3]
+    mass = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, _disc(MASS_PX * scale))
+    near = cv2.dilate(mass, _disc(2 * STRAY_PX * scale)).astype(np.float32)
+    near = cv2.GaussianBlur(near, (0, 0), STRAY_PX * scale / 3)
+    soft = cv2.GaussianBlur(alpha.astype(np.float32), (0, 0), SOFT_PX * scale)
+    color = _weighted(picture, SOFT_PX * scale)
+    blend = (alpha.astype(np.float32) / 255)[..., None]
+    mixed = picture[..., :3] * blend + color * (1 - blend)
+    return _layer(mixed, soft * near)
+
+
+def trimmed(picture: U8, depth: F32, camera: Camera, marks: Landmarks) -> U8:
+    """A layer (H, W, 4) without what lies behind the shoulders and the trunk; `depth` (H, W) is inf
+    at nothing."""
+    known = np.isfinite(depth)
+    y, x = np.nonzero(known)
+    points = camera.unproject(np.stack([x, y], 1) + 0.5, depth[known].astype(np.float64))
+    low = smooth(0.0, -0.10, points[:, 1] - marks.chin[1] - NECK_DM)
+    aside = smooth(SHOULDER_DM, SHOULDER_DM + 0.10, np.abs(points[:, 0]))
+    gone = np.zeros(depth.shape, np.float32)
+    hidden = np.maximum(low * aside, smooth(*NAPE_DM, points[:, 1] - marks.chin[1]))
+    gone[known] = hidden * smooth(BEHIND_DM[1], BEHIND_DM[0], points[:, 2] - marks.pivot[2])
+    scale = picture.shape[1] / MASTER[0]
+    gone = cv2.GaussianBlur(cv2.dilate(gone, _disc(5 * scale)), (0, 0), 2 * scale)
+    return _layer(picture[..., :3].astype(np.float32), picture[..., 3] * (1 - gone))
+
+
+def graded(picture: U8, grade: Grade) -> U8:
+    """A layer (H, W, 4) with its regions' lightness and its colours drawn towards those of `grade`."""
+    luma = np.array(LUMA, np.float32)
+    region = _weighted(picture, REGION_PX * picture.shape[1] / MASTER[0]) @ luma
+    gain = np.clip((grade.tone / np.maximum(region, 2.0)) ** grade.even, *GAIN)
+    color = picture[..., :3] * gain[..., None]
+    level = (color @ luma)[..., None]
+    color = color + (level * np.array(grade.tint) - color) * grade.share
+    color = color + np.array(grade.floor) * np.clip(1 - level / 255, 0, 1)
+    return _layer(color, picture[..., 3])
+
+
+def changing(upper: U8, lower: U8, row: float) -> U8:
+    """The layer `upper` (H, W, 4) that turns into `lower` below a `row`."""
+    rows = (np.arange(len(upper)) - row) / (BEARD_PX * upper.shape[1] / MASTER[0])
+    share = smooth(0.0, 1.0, rows)[:, None, None]
+    return np.round(upper * (1 - share) + lower * share).astype(np.uint8)
+
+
+def _weighted(picture: U8, sigma: float) -> F32:
+    """Colours (H, W, 3) blurred over what is there."""
+    weight = picture[..., 3].astype(np.float32) / 255
+    total = cv2.GaussianBlur(picture[..., :3] * weight[..., None], (0, 0), sigma)
+    return (total / np.maximum(cv2.GaussianBlur(weight, (0, 0), sigma), 1e-3)[..., None]).astype(np.float32)
+
+
+def _disc(size: float) -> U8:
+    side = max(1, round(size)) | 1
+    return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)).astype(np.uint8, copy=False)
+
+
+def _layer(color: F32 | F64, alpha: F32 | F64 | U8) -> U8:
+    return np.round(np.clip(np.concatenate([color, alpha[..., None]], 2), 0, 255)).astype(np.uint8)
