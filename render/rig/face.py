@@ -31,16 +31,12 @@ _COLLAR_WEIGHT, _SKULL_WEIGHT = 8, 250
 class Canvas:
     """A slot's own buffers.
 
-    `pixels` (H, W, 3) uint8 RGB is the result. `packed` (H * W,) uint32 with its z-buffer `depth` holds the
-    head, `layers` (2, H * W) two views of the hair, `ground` (H, W) the plate as it is shifted, `steps` and
+    `pixels` (H, W, 3) uint8 RGB is the result. `ground` (H, W) is the plate as it is shifted, `steps` and
     `shown` (2, H) by how much it is to be and is. `world`, `screen`, `normal`, `tone` (V, 3) and `uv` (V, 2)
     belong to vertices. `window` (4,) is where the head was drawn last.
     """
 
     pixels: U8
-    packed: U32
-    depth: F32
-    layers: U32
     ground: U32
     steps: I32
     shown: I32
@@ -55,8 +51,18 @@ class Canvas:
     window: NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What one drawing needs while it lasts: `packed` (H * W,) uint32 and its z-buffer `depth` for the head,
+    `layers` (2, H * W) for two views of the hair."""
+
+    packed: U32
+    depth: F32
+    layers: U32
+
+
 class Face:
-    """Draws motions of one avatar at one size."""
+    """Draws motions of one avatar at one size; several threads may draw at once, each on its own canvas."""
 
     def __init__(self, avatar: Avatar, size: tuple[int, int]) -> None:
         self.view = avatar.view(size)
@@ -72,6 +78,7 @@ class Face:
         self._ground = plate.padded(ground)
         self.mask: F32 = plate.crop_mask(self.view)
         """Feathered weight (H, W) float32 of the crop against the plate."""
+        self._sketches: list[Sketch] = []
 
     def canvas(self) -> Canvas:
         """Buffers for one slot, which show nothing yet."""
@@ -79,9 +86,6 @@ class Face:
         count = len(self._mesh.rest)
         return Canvas(
             pixels=np.zeros((height, width, 3), np.uint8),
-            packed=np.zeros(height * width, np.uint32),
-            depth=np.full(height * width, raster.FAR, np.float32),
-            layers=np.zeros((2, height * width), np.uint32),
             ground=np.zeros((height, width), np.uint32),
             steps=np.zeros((2, height), np.int32),
             shown=np.full((2, height), np.iinfo(np.int32).max, np.int32),
@@ -103,24 +107,42 @@ class Face:
 
     def draw(self, motion: Motion, canvas: Canvas) -> U8:
         """The crop for `motion`: `canvas.pixels`, drawn anew."""
+        sketch = self._take_sketch()
+        try:
+            self._draw(motion, canvas, sketch)
+        finally:
+            self._sketches.append(sketch)
+        return canvas.pixels
+
+    def _take_sketch(self) -> Sketch:
+        """A spare one, or a new one while all are in use: there are as many as threads have drawn at once."""
+        try:
+            return self._sketches.pop()
+        except IndexError:
+            _, _, width, height = self.view.crop
+            pixels = height * width
+            return Sketch(
+                np.zeros(pixels, np.uint32), np.zeros(pixels, np.float32), np.zeros((2, pixels), np.uint32)
+            )
+
+    def _draw(self, motion: Motion, canvas: Canvas, sketch: Sketch) -> None:
         mesh = self._mesh
         views = blended_views(mesh.reliefs, float(motion.head[0]))
         groups = (mesh.body, *(relief.group for relief, _ in views))
         self._pose(motion, canvas, groups)
         box = self._box(canvas, groups)
         width = self.view.crop[2]
-        clear(canvas.packed, width, box, 0)
-        clear(canvas.depth, width, box, float(raster.FAR))
-        target = Target(canvas.packed, canvas.depth, width, canvas.scratch)
+        clear(sketch.packed, width, box, 0)
+        clear(sketch.depth, width, box, float(raster.FAR))
+        target = Target(sketch.packed, sketch.depth, width, canvas.scratch)
         draw_cover(target, views, canvas.screen, canvas.uv)
         draw_head(target, mesh, self._eyes, self._posed(motion, canvas))
-        draw_hair(target, canvas.layers, views, canvas.screen, canvas.uv, box)
-        self._finish(motion, canvas, box)
-        return canvas.pixels
+        draw_hair(target, sketch.layers, views, canvas.screen, canvas.uv, box)
+        self._finish(motion, canvas, sketch.packed, box)
 
     def _pose(self, motion: Motion, canvas: Canvas, groups: tuple[Group, ...]) -> None:
         mesh = self._mesh
-        units = motion.units + mesh.release * np.float32(parting(motion.units))
+        units = (motion.units + mesh.release * np.float32(parting(motion.units))).astype(np.float32)
         posing.turns(motion.head, canvas.matrices)
         lag = np.array([*np.radians(motion.hair), mesh.hair_top], np.float32)
         sway = self._field.sway(motion.body)
@@ -164,8 +186,8 @@ class Face:
         right, bottom = np.clip(bounds[2:] + _MARGIN_PX, (left, top), (width, height)).tolist()
         return left, top, right, bottom
 
-    def _finish(self, motion: Motion, canvas: Canvas, box: Box) -> None:
-        """Shift the plate, and put the head that is drawn in `box` on it."""
+    def _finish(self, motion: Motion, canvas: Canvas, drawn: U32, box: Box) -> None:
+        """Shift the plate, and put the head `drawn` (H * W,) in `box` on it."""
         _, _, width, height = self.view.crop
         self._field.steps(motion.body, canvas.steps)
         first, last = plate.shift_rows(
@@ -175,7 +197,7 @@ class Face:
         if first < last:
             _to_rgb(canvas.ground, canvas.pixels, (0, first, width, last))
         _to_rgb(canvas.ground, canvas.pixels, tuple(canvas.window.tolist()))
-        packed = canvas.packed.reshape(height, width)
+        packed = drawn.reshape(height, width)
         plate.lay(packed, canvas.ground, *box)
         _to_rgb(packed, canvas.pixels, box)
         canvas.window[:] = box

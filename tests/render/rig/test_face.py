@@ -165,10 +165,9 @@ def test_a_lean_takes_head_and_shoulders_to_the_same_side() -> None:
     canvas = one.canvas()
     still_one = cv2.cvtColor(one.draw(moved({}), canvas), cv2.COLOR_RGB2GRAY).astype(np.float32)
     leaning = cv2.cvtColor(one.draw(moved({}, body=(0, 1)), canvas), cv2.COLOR_RGB2GRAY).astype(np.float32)
-    height, width = still_one.shape
-    middle = np.s_[width // 3 : width * 2 // 3]
+    height = len(still_one)
     for rows in (np.s_[height // 4 : height // 2], np.s_[height * 4 // 5 :]):
-        (shift, _), _ = cv2.phaseCorrelate(still_one[rows, middle].copy(), leaning[rows, middle].copy())
+        (shift, _), _ = cv2.phaseCorrelate(still_one[rows].copy(), leaning[rows].copy())
         assert 1.0 < shift < 8.0
 
 
