@@ -53,7 +53,7 @@ def test_no_tooth_or_tongue_shows_outside_of_the_lips(
 def test_without_their_bias_teeth_would_come_through_the_lips(
     teeth: tuple[Face, Face], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    motion = moved({"mouthSmile": 0.5, "jawOpen": 0.1})
+    motion = moved({"mouthSmile": 0.5, "jawOpen": 0.2})
     right = interior_of(teeth, motion).sum()
     monkeypatch.setattr("visavis.render.rig.drawing._INNER_BIAS", -0.2)
     assert interior_of(teeth, motion).sum() > right + 100
