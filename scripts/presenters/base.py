@@ -105,3 +105,9 @@ def _target(lines: TextIO) -> Target:
     rows = [row for row in rows if len(row) == 4]
     index = np.array([int(row[0]) for row in rows], np.int64)
     return Target(index, np.array([[float(word) for word in row[1:]] for row in rows]).reshape(-1, 3))
+
+
+def smooth(low: float, high: float, x: F64) -> F64:
+    """0 at `low`, 1 at `high`, smoothly between."""
+    share = np.clip((x - low) / (high - low), 0, 1)
+    return share * share * (3 - 2 * share)

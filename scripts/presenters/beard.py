@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from .base import F64
+from .base import F64, smooth
 from .camera import VIEWS
 from .looks import BeardLook, Look
 from .nodes import add_strands, hair_material
-from .person import Person, smooth
+from .person import Person
 from .surface import Density, Roots, Surface, tangent, unit
 
 KNOTS = 7

@@ -5,8 +5,7 @@ from typing import Final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .base import F64
-from .person import smooth
+from .base import F64, smooth
 from .surface import Density, Surface, resampled, unit
 
 GUIDES, KNOTS, STEPS, STEP = 1500, 28, 84, 0.05

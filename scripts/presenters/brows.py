@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .base import F64
+from .base import F64, smooth
 from .looks import BrowLook
 from .nodes import add_strands, hair_material
-from .person import smooth
 from .surface import Surface, tangent, unit
 
 KNOTS = 7

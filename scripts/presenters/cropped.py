@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .base import F64
-from .person import smooth
+from .base import F64, smooth
 from .surface import Density, Surface, tangent, unit
 
 KNOTS = 10

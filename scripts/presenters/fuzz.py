@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .person import smooth
+from .base import smooth
 from .piece import SMALLEST, Piece
 
 NEAREST = 5

@@ -6,10 +6,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import F64
+from .base import F64, smooth
 from .camera import MASTER, Camera
 from .looks import Grade
-from .person import Landmarks, smooth
 
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
@@ -22,9 +21,9 @@ REGION_PX = 16
 """Width of what is a region's tone rather than a strand's, in master pixels."""
 GAIN: Final = (0.45, 2.2)
 LUMA: Final = (0.299, 0.587, 0.114)
-NECK_DM, SHOULDER_DM, BEHIND_DM = 0.05, 0.55, (-0.20, 0.0)
-"""Hair lower than this above the chin and further than this from the middle fades out between these places
-before the pivot of the head, as it would lie on the back of a shoulder."""
+NECK_DM, SLOPE, SHOULDER_DM, BEHIND_DM = -0.04, 0.9, 0.55, (-0.20, 0.0)
+"""Hair lower than this above the chin, a slope higher to the back, and further than this from the middle
+fades out between these places before the pivot of the head: it would lie on the back of a shoulder."""
 NAPE_DM = (-0.12, -0.24)
 """Heights above the chin between which hair fades out there in the middle: the trunk hides it."""
 BEARD_PX = 60
@@ -45,17 +44,18 @@ def tidied(picture: U8) -> U8:
     return _layer(mixed, soft * near)
 
 
-def trimmed(picture: U8, depth: F32, camera: Camera, marks: Landmarks) -> U8:
+def trimmed(picture: U8, depth: F32, camera: Camera, chin: F64, pivot: F64) -> U8:
     """A layer (H, W, 4) without what lies behind the shoulders and the trunk; `depth` (H, W) is inf
-    at nothing."""
+    at nothing, `chin` and `pivot` (3,) are the landmarks."""
     known = np.isfinite(depth)
     y, x = np.nonzero(known)
     points = camera.unproject(np.stack([x, y], 1) + 0.5, depth[known].astype(np.float64))
-    low = smooth(0.0, -0.10, points[:, 1] - marks.chin[1] - NECK_DM)
+    back = np.maximum(pivot[2] - points[:, 2], 0)
+    low = smooth(0.0, -0.10, points[:, 1] - chin[1] - NECK_DM - SLOPE * back)
     aside = smooth(SHOULDER_DM, SHOULDER_DM + 0.10, np.abs(points[:, 0]))
     gone = np.zeros(depth.shape, np.float32)
-    hidden = np.maximum(low * aside, smooth(*NAPE_DM, points[:, 1] - marks.chin[1]))
-    gone[known] = hidden * smooth(BEHIND_DM[1], BEHIND_DM[0], points[:, 2] - marks.pivot[2])
+    hidden = np.maximum(low * aside, smooth(*NAPE_DM, points[:, 1] - chin[1]))
+    gone[known] = hidden * smooth(BEHIND_DM[1], BEHIND_DM[0], points[:, 2] - pivot[2])
     scale = picture.shape[1] / MASTER[0]
     gone = cv2.GaussianBlur(cv2.dilate(gone, _disc(5 * scale)), (0, 0), 2 * scale)
     return _layer(picture[..., :3].astype(np.float32), picture[..., 3] * (1 - gone))
@@ -65,7 +65,8 @@ def graded(picture: U8, grade: Grade) -> U8:
     """A layer (H, W, 4) with its regions' lightness and its colours drawn towards those of `grade`."""
     luma = np.array(LUMA, np.float32)
     region = _weighted(picture, REGION_PX * picture.shape[1] / MASTER[0]) @ luma
-    gain = np.clip((grade.tone / np.maximum(region, 2.0)) ** grade.even, *GAIN)
+    wanted = grade.tone / np.maximum(region, 2.0)
+    gain = np.clip(wanted ** np.where(wanted < 1, grade.calm, grade.even), *GAIN)
     color = picture[..., :3] * gain[..., None]
     level = (color @ luma)[..., None]
     color = color + (level * np.array(grade.tint) - color) * grade.share

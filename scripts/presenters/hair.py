@@ -6,12 +6,12 @@ from typing import Any, Final
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .base import F64
+from .base import F64, smooth
 from .bob import grow_bob
 from .cropped import grow_cropped
 from .looks import HairLook
 from .nodes import add_strands, hair_material
-from .person import Person, smooth
+from .person import Person
 from .surface import Density, Surface
 from .zones import masked
 

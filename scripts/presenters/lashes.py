@@ -23,14 +23,13 @@ FINE = 16
 NEAREST = 4
 LID_LINE = 0.85
 """How dark the line is that dense roots make along the lid's edge."""
-INWARD = 0.010
-"""How far roots stand from the lid's edge towards the middle of the eye, in dm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fringe:
     """One lid's lashes: `strip` of the base mesh that roots follow, `hairs` on a card, `length` in dm, how
-    far tips point `up` and `out`, `row` of the texture."""
+    far tips point `up` and how they `curl`, `row` of the texture, how dark they are, and how far roots `sink`
+    below the lid's edge, in dm."""
 
     strip: str
     hairs: int
@@ -39,11 +38,18 @@ class Fringe:
     curl: float
     row: int
     strength: float
+    sink: float
 
 
 FRINGES: Final = {
-    "female": (Fringe("2", 150, 0.050, 0.10, 0.42, 0, 0.90), Fringe("1", 70, 0.024, -0.42, -0.25, 1, 0.22)),
-    "male": (Fringe("2", 120, 0.038, 0.08, 0.30, 0, 0.62), Fringe("1", 60, 0.020, -0.38, -0.20, 1, 0.14)),
+    "female": (
+        Fringe("2", 150, 0.050, 0.10, 0.42, 0, 0.90, 0.010),
+        Fringe("1", 70, 0.024, -0.42, -0.25, 1, 0.22, -0.003),
+    ),
+    "male": (
+        Fringe("2", 120, 0.038, 0.08, 0.30, 0, 0.74, 0.001),
+        Fringe("1", 60, 0.020, -0.38, -0.20, 1, 0.14, -0.003),
+    ),
 }
 TINTS: Final = {"female": (30, 21, 18), "male": (46, 40, 36)}
 
@@ -74,7 +80,7 @@ def _card(person: Person, points: F64, skin: NDArray[np.int64], side: str, fring
     center = person.landmarks.eyes["lr".index(side)]
     sign = 1.0 if side == "l" else -1.0
     roots = _roots(person, side, fringe, center)
-    roots[:, 1] -= INWARD * (1 if fringe.row == 0 else -0.3)
+    roots[:, 1] -= fringe.sink
     along = np.linspace(0, 1, COLUMNS)
     fan = sign * (0.62 * along - 0.26)
     forward = (roots - center) / np.linalg.norm(roots - center, axis=1, keepdims=True)

@@ -45,11 +45,13 @@ class EyeLook:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What packing does to rendered hair: regions come closer to the lightness `tone` by the power `even`,
-    colours by `share` to grey times `tint`; `floor` is added to black."""
+    """What packing does to rendered hair: regions come closer to the lightness `tone`, darker ones by the
+    power `even` and lighter ones by `calm`; colours come by `share` closer to grey times `tint`; `floor` is
+    added to black."""
 
     tone: float
     even: float
+    calm: float
     tint: tuple[float, float, float]
     share: float
     floor: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -150,7 +152,7 @@ RUBY: Final = Look(
         roughness=0.30,
         strands=48000,
         radius=0.0017,
-        grade=Grade(tone=38, even=0.5, tint=(1.30, 0.95, 0.72), share=0.55, floor=(7, 4, 3)),
+        grade=Grade(tone=38, even=0.5, calm=0.68, tint=(1.30, 0.95, 0.72), share=0.55, floor=(7, 4, 3)),
     ),
     brow=BrowLook(
         dark=(44, 31, 25),
@@ -211,7 +213,7 @@ MARCUS: Final = Look(
         strands=38000,
         length=0.070,
         radius=0.0011,
-        grade=Grade(tone=60, even=0.65, tint=(1.08, 0.97, 0.955), share=0.85),
+        grade=Grade(tone=60, even=0.65, calm=0.65, tint=(1.08, 0.97, 0.955), share=0.85),
     ),
     light=LightLook(rim_right=75.0, rim_left=60.0, top=70.0),
 )

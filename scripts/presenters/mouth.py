@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from .base import F64, Ints
-from .person import Person, smooth
+from .base import F64, Ints, smooth
+from .person import Person
 from .piece import Part, Piece, grid, make_piece, merged
 
 UPPER_WIDTHS: Final = (0.085, 0.067, 0.077, 0.070, 0.068, 0.100)

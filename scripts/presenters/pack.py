@@ -154,7 +154,7 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
 def _groomed(person: Person, picture: U8, depth: NDArray[np.float32], camera: Camera) -> U8:
     """A layer of hair as it is packed, see grade.py."""
     look = LOOKS[person.cast.name]
-    layer = tidied(trimmed(picture, depth, camera, person.landmarks))
+    layer = tidied(trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot))
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
         return hair

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from .base import F64, Base, Ints, Target, load_base, load_mask, load_target, load_units
+from .base import F64, Base, Ints, Target, load_base, load_mask, load_target, load_units, smooth
 from .camera import VIEWS, Camera, front_camera
 from .cast import Cast, Shape
 from .subdivide import limit_matrix
@@ -148,12 +148,6 @@ def load_person(cast: Cast) -> Person:
     lips, inside = (_painted(base, body, name) for name in ("lips", "inside-mouth"))
     marks = _landmarks(base, rest, lips)
     return Person(cast, base, rest, arm, lips, inside, MappingProxyType(units), marks)
-
-
-def smooth(low: float, high: float, x: F64) -> F64:
-    """0 at `low`, 1 at `high`, smoothly between."""
-    share = np.clip((x - low) / (high - low), 0, 1)
-    return share * share * (3 - 2 * share)
 
 
 def _shaped(base: Base, shape: Shape) -> F64:

@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import F64, Ints
+from .base import F64, Ints, smooth
 from .camera import VIEWS, turn
 from .mouth import limit_shapes
-from .person import Person, smooth
+from .person import Person
 from .piece import Part, Piece, make_piece
 from .unfold import unfold
 

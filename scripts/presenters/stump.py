@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .atlas import spread
+from .base import smooth
 from .camera import Camera
 from .mouth import halves
-from .person import Person, smooth
+from .person import Person
 from .trace import trace
 
 F32 = NDArray[np.float32]

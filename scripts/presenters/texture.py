@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from .atlas import PRIORITIES, Shot, Surface, gather, spread
-from .base import F64
+from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
 from .grade import graded
 from .looks import LOOKS
 from .mouth import halves
-from .person import EXPRESSIONS, Person, smooth
+from .person import EXPRESSIONS, Person
 from .piece import Piece
 from .skinmesh import SIDE, Skin
 from .trace import trace
@@ -24,6 +24,8 @@ U8 = NDArray[np.uint8]
 
 COLLAR = (-0.82, -0.60)
 """Heights above the chin between which the neck fades into the plate's, in dm."""
+RIM = (0.01, 0.09)
+"""Distances from the mesh's lower end over which the neck fades out too, in dm."""
 LEAST_OVERLAP = 0.98
 """Of the head's outline in the layers and in the mesh; a slightly older shape gave 0.964, the right one
 0.997."""
@@ -83,11 +85,13 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
 
 
 def skin_texture(person: Person, skin: Skin, shots: Sequence[Shot]) -> U8:
-    """The texture (S, S, 4) RGBA; it fades out towards the collar and where clothes lie over the neck."""
+    """The texture (S, S, 4) RGBA; it fades out towards the collar and the mesh's end, and where clothes lie
+    over the neck."""
     piece = skin.piece
     color, cover = gather(shots, piece.triangles, piece.uv, SIDE)
-    above = _heights(piece) - person.landmarks.chin[1]
+    above = _continued(piece, piece.vertices[:, 1] - person.landmarks.chin[1])
     alpha = smooth(*COLLAR, above) * (1 - smooth(*CLOTHES_TOP, above) * cv2.blur(cover, (3, 3)))
+    alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
     return np.round(np.concatenate([color, 255 * alpha[..., None]], 2)).astype(np.uint8)
 
 
@@ -143,10 +147,20 @@ def _posed(piece: Piece, weights: Mapping[str, float]) -> F64:
     return points
 
 
-def _heights(piece: Piece) -> F32:
-    """Height (S, S) of the skin at each texel, continued beyond the islands."""
+def _to_rim(skin: Skin, chin: float) -> F64:
+    """How far each vertex (V,) is from where the mesh ends below the chin, in dm."""
+    corner = skin.origin[skin.piece.triangles]
+    edges = np.sort(np.concatenate([corner[:, (0, 1)], corner[:, (1, 2)], corner[:, (2, 0)]]), 1)
+    unique, count = np.unique(edges, axis=0, return_counts=True)
+    rim = np.isin(skin.origin, unique[count == 1]) & (skin.piece.vertices[:, 1] < chin)
+    distance, _ = cKDTree(skin.piece.vertices[rim]).query(skin.piece.vertices)
+    return np.asarray(distance, np.float64)
+
+
+def _continued(piece: Piece, values: F64) -> F64:
+    """What each texel (S, S) has of the skin's `values` (V,), continued beyond the islands."""
     flat = np.concatenate([piece.uv * SIDE, np.ones((len(piece.uv), 1))], 1)
     texels = trace(flat, piece.triangles, (SIDE, SIDE), cull=False)
-    height = np.zeros((SIDE, SIDE, 1), np.float32)
-    height[texels.seen] = texels.blend(piece.triangles, piece.vertices[:, 1:2])
-    return spread(height, texels.seen.astype(np.float32)).reshape(SIDE, SIDE)
+    whole = np.zeros((SIDE, SIDE, 1), np.float32)
+    whole[texels.seen] = texels.blend(piece.triangles, values[:, None])
+    return spread(whole, texels.seen.astype(np.float32)).reshape(SIDE, SIDE).astype(np.float64)

@@ -7,10 +7,10 @@ from typing import Final
 import cv2
 import numpy as np
 
-from .base import F64, load_mask
+from .base import F64, load_mask, smooth
 from .looks import Look, Rgb
 from .nodes import linear
-from .person import Landmarks, Person, smooth
+from .person import Landmarks, Person
 
 INSIDE: Final[Rgb] = (118, 42, 42)
 """The mouth's lining."""

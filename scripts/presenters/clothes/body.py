@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..person import smooth
+from ..base import smooth
 from .cut import JacketCut
 from .folds import body_folds
 from .form import F64, Form, curve

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from ..person import smooth
+from ..base import smooth
 from .cut import ShirtCut
 from .folds import SHIRT, drawn, uneven, varied
 from .form import F64, Surface, curve, surface, unit

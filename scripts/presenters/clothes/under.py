@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..person import smooth
+from ..base import smooth
 from .cut import Keys
 from .form import F64, Form, Surface, curve, unit
 from .mesh import Garment, sheet

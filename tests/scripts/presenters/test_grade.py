@@ -1,0 +1,51 @@
+"""Layers of hair made ready for their reliefs."""
+
+import numpy as np
+from numpy.typing import NDArray
+from visavis.scripts.presenters.grade import changing, graded, tidied
+from visavis.scripts.presenters.looks import Grade
+
+PLAIN = Grade(tone=60, even=0.5, calm=0.5, tint=(1.0, 1.0, 1.0), share=0.0)
+
+
+def hair() -> NDArray[np.uint8]:
+    """A mass of hair (400, 800, 4), light at the left and dark at the right, and one strand off it."""
+    picture = np.zeros((400, 800, 4), np.uint8)
+    picture[:, 100:400] = (120, 116, 112, 255)
+    picture[:, 400:700] = (16, 14, 12, 255)
+    picture[:, 740:741] = (16, 14, 12, 255)
+    return picture
+
+
+def test_a_strand_that_stands_clear_goes_and_the_mass_stays() -> None:
+    alpha = tidied(hair())[..., 3]
+    assert alpha[50:350, 730:750].max() == 0
+    assert alpha[50:350, 110:690].min() == 255
+
+
+def test_grading_brings_light_and_dark_regions_closer() -> None:
+    before, after = (picture[200, :, :3].mean(1).astype(float) for picture in (hair(), graded(hair(), PLAIN)))
+    assert 60 < after[200] < before[200]
+    assert before[600] < after[600] < 60
+
+
+def test_grading_at_full_share_gives_the_tint_and_keeps_the_outline() -> None:
+    made = graded(hair(), Grade(tone=60, even=0.0, calm=0.0, tint=(1.2, 1.0, 0.8), share=1.0))
+    red, green, blue = made[200, 200, :3].astype(float)
+    np.testing.assert_allclose((red / green, blue / green), (1.2, 0.8), atol=0.02)
+    np.testing.assert_array_equal(made[..., 3], hair()[..., 3])
+
+
+def test_black_hair_is_lifted_to_the_floor() -> None:
+    black = np.zeros((40, 40, 4), np.uint8)
+    black[..., 3] = 255
+    made = graded(black, Grade(tone=60, even=0.5, calm=0.5, tint=(1, 1, 1), share=0.5, floor=(7, 4, 3)))
+    np.testing.assert_array_equal(made[20, 20], (7, 4, 3, 255))
+
+
+def test_one_layer_turns_into_another_below_a_row() -> None:
+    upper, lower = (np.full((400, 800, 4), value, np.uint8) for value in (40, 90))
+    mixed = changing(upper, lower, 100.0)
+    assert (mixed[:100] == 40).all()
+    assert (mixed[200:] == 90).all()
+    assert (np.diff(mixed[:, 0, 0].astype(int)) >= 0).all()
