@@ -82,7 +82,8 @@ def _behind_lips(person: Person, faces: Ints, corners: Ints) -> NDArray[np.bool_
 
 
 def _never_shown(person: Person, points: F64, faces: Ints) -> NDArray[np.bool_]:
-    """The quads (F,) that no face unit moves and that turn their back however the head swings."""
+    """The quads (F,) that no face unit moves, that turn their back however the head swings and that touch no
+    other quads: an outline needs a surface on both sides of it."""
     moves = np.zeros(len(points))
     for unit in person.units.values():
         moves[unit.index] = np.maximum(moves[unit.index], np.abs(unit.delta).max(1))
@@ -92,7 +93,7 @@ def _never_shown(person: Person, points: F64, faces: Ints) -> NDArray[np.bool_]:
         corner = posed[faces]
         normal = np.cross(corner[:, 2] - corner[:, 0], corner[:, 3] - corner[:, 1])
         hidden &= (normal * (eye - corner.mean(1))).sum(1) < 0
-    return hidden
+    return hidden & ~np.isin(faces, faces[~hidden]).any(1)
 
 
 def swung(person: Person, points: F64, weight: F64, swing_deg: tuple[float, float]) -> Iterator[F64]:
