@@ -107,7 +107,7 @@ def _write(name: str, layers: Path, target: Path) -> None:
     (target / TENSORS).write_bytes(safetensors.numpy.save(tensors))
     body = _body(person, layers)
     write_plates(name, body, target)
-    write_preview(name, read_picture(layers / "front_all.png"), target / PREVIEW)
+    write_preview(name, _portrait(person, layers), target / PREVIEW)
     _write_manifest(person, [_view(cut, person, pieces, body) for cut in CUTS], names, target)
     _report(pieces, target)
 
@@ -159,6 +159,22 @@ def _groomed(person: Person, picture: U8, depth: NDArray[np.float32], camera: Ca
     if look.beard is None:
         return hair
     return changing(hair, graded(layer, look.beard.grade), camera.project(person.landmarks.nose)[1])
+
+
+def _portrait(person: Person, layers: Path) -> U8:
+    """The whole front view (H, W, 4), its hair graded as in the textures."""
+    whole, hair, back, skin = (
+        read_picture(layers / f"front_{layer}.png") for layer in ("all", "hair", "back", "skin")
+    )
+    grade = LOOKS[person.cast.name].hair.grade
+    if grade is None:
+        return whole
+    front = hair[..., 3:] / 255
+    behind = back[..., 3:] / 255 * (1 - front) * (1 - skin[..., 3:] / 255)
+    color = whole[..., :3].astype(np.float32)
+    for layer, share in ((hair, front), (back, behind)):
+        color = color + (graded(layer, grade)[..., :3].astype(np.float32) - layer[..., :3]) * share
+    return np.concatenate([np.round(np.clip(color, 0, 255)).astype(np.uint8), whole[..., 3:]], 2)
 
 
 def _always_covered(layers: Path, view: str) -> Bools:
