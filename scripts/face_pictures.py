@@ -24,6 +24,8 @@ U8 = NDArray[np.uint8]
 
 FOLDER: Final = Path(__file__).parents[1] / "tests" / "assets" / "faces"
 SIZE, SIDE = (512, 512), 256
+LOSSLESS: Final = 101
+"""WebP beyond its best quality."""
 HEAD_PX = 384
 """Side of the square about the head that a picture shows, in pixels of SIZE."""
 
@@ -59,7 +61,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[1:] or presenters():
         path = path_of(name)
-        cv2.imwrite(str(path), strip(find_avatar(name))[..., ::-1], [cv2.IMWRITE_WEBP_QUALITY, 95])
+        cv2.imwrite(str(path), strip(find_avatar(name))[..., ::-1], [cv2.IMWRITE_WEBP_QUALITY, LOSSLESS])
         print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
 
 
