@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from .base import F64
+from .lids import BLINK, meeting
 from .person import Person
 from .piece import Part, Piece, grid, make_piece, merged
 
@@ -23,6 +24,13 @@ FINE = 16
 NEAREST = 4
 LID_LINE = 0.85
 """How dark the line is that dense roots make along the lid's edge."""
+
+UPPER = 0
+"""The row of the upper lid's card."""
+BELOW = 0.006
+"""How far below the line between shut lids the lower lashes stay, in dm."""
+BENDS = 5
+"""The degree of the curve that a card's roots keep to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +103,8 @@ def _card(person: Person, points: F64, skin: NDArray[np.int64], side: str, fring
     rows = fringe.row + np.clip(v, edge, 1 - edge) * SIDE[1] / (SIDE[1] + GUTTER)
     uv = np.stack([u, rows / 2], -1).reshape(-1, 2)
     triangles = np.concatenate([grid(ROWS, COLUMNS), grid(ROWS, COLUMNS)[:, ::-1]])
-    shapes = _followed(person, points, skin, roots, vertices, center)
+    shut = _shut(person, side, roots)
+    shapes = _followed(person, points, skin, roots, vertices, center, BLINK[side], shut, fringe.row == UPPER)
     return make_piece(
         Part.LASH,
         vertices.reshape(-1, 3),
@@ -120,20 +129,54 @@ def _roots(person: Person, side: str, fringe: Fringe, center: F64) -> F64:
     return np.stack([np.polyval(np.polyfit(share, inner[:, k], 5), along) for k in range(3)], 1)
 
 
-def _followed(
-    person: Person, points: F64, skin: NDArray[np.int64], roots: F64, vertices: F64, center: F64
-) -> dict[str, F64]:
-    """How each face unit moves a card: roots as the nearest lid vertices, the rest turned with its root about
-    the eyeball."""
+def _shut(person: Person, side: str, roots: F64) -> F64:
+    """Where `roots` (COLUMNS, 3) would lie on the line that is seen between shut lids."""
+    line = meeting(person, side, roots[:, 0])
+    met = np.isfinite(line).all(1)
+    along = np.arange(COLUMNS)
+    return _smooth(np.stack([np.interp(along, along[met], line[met, k]) for k in range(3)], 1))
+
+
+def _carried(
+    person: Person, points: F64, skin: NDArray[np.int64], roots: F64, center: F64, spread: F64
+) -> F64:
+    """How far a unit that is `spread` over the base mesh moves `roots` (COLUMNS, 3), as the nearest lid
+    vertices."""
     near = skin[np.linalg.norm(points[skin] - center, axis=1) < 0.3]
     distance, index = cKDTree(points[near]).query(roots, k=NEAREST)
     weight = 1 / (distance + 0.004) ** 2
     weight /= weight.sum(1, keepdims=True)
+    return _smooth((person.limit(spread)[near[index]] * weight[..., None]).sum(1))
+
+
+def _smooth(line: F64) -> F64:
+    """`line` (COLUMNS, 3) without the corners of the mesh that it comes from."""
+    along = np.linspace(-1, 1, COLUMNS)
+    return np.stack([np.polyval(np.polyfit(along, line[:, k], BENDS), along) for k in range(3)], 1)
+
+
+def _followed(
+    person: Person,
+    points: F64,
+    skin: NDArray[np.int64],
+    roots: F64,
+    vertices: F64,
+    center: F64,
+    blink: str,
+    shut: F64,
+    upper: bool,
+) -> dict[str, F64]:
+    """How each face unit moves a card: roots as the nearest lid vertices, the rest turned with its root about
+    the eyeball. The unit `blink` moves roots of the `upper` lid onto the line `shut`, others below."""
     shapes: dict[str, F64] = {}
     for name, unit in person.units.items():
-        moved = (person.limit(unit.spread(len(points)))[near[index]] * weight[..., None]).sum(1)
+        moved = _carried(person, points, skin, roots, center, unit.spread(len(points)))
         if np.abs(moved).max() < 1e-3:
             continue
+        if name == blink and upper:
+            moved = shut - roots
+        elif name == blink:
+            moved[:, 1] = np.minimum(moved[:, 1], shut[:, 1] - BELOW - roots[:, 1])
         before, after = roots - center, roots + moved - center
         turn = np.arctan2(after[:, 1], after[:, 2]) - np.arctan2(before[:, 1], before[:, 2])
         stem = vertices - roots
@@ -161,7 +204,7 @@ def _hairs(fringe: Fringe) -> NDArray[np.uint8]:
         _stroke(canvas, x, y, thick * (1 - t) ** 0.65 + 0.35, chance.uniform(0.7, 1.0))
     line = np.linspace(0, 1, height, dtype=np.float32)[:, None]
     ends = np.clip(np.minimum(np.linspace(0, 1, width), np.linspace(1, 0, width)) / 0.05, 0, 1)
-    root_line = LID_LINE * np.clip((line - 0.62) / 0.30, 0, 1) ** 1.5
+    root_line = LID_LINE * np.clip((line - 0.58) / 0.24, 0, 1) ** 1.5 * np.clip((1 - line) / 0.14, 0, 1)
     canvas = np.maximum(canvas, root_line) * fringe.strength * ends.astype(np.float32)
     small = cv2.resize(canvas, SIDE, interpolation=cv2.INTER_AREA)
     return np.clip(small * 255, 0, 255).astype(np.uint8)
