@@ -7,6 +7,7 @@ one owns at least one frame, however its time falls between frames.
 """
 
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 from typing import Final
 
 import numpy as np
@@ -32,14 +33,34 @@ _UNSURE, _SURE = 0.22, 0.45
 """Evidence for a closing sound from which the lips start to obey it, and obey it alone."""
 _OWN = (PAST_ROWS - ROWS_PER_TICK // 2, PAST_ROWS + ROWS_PER_TICK // 2)
 """The frame's own rows: every row belongs to exactly one frame."""
-_NEAR = slice(PAST_ROWS - 8, PAST_ROWS + 10)
-"""Rows in which a closure can touch the frame."""
-_HOLD_ROWS = 2.0
-"""Rows of a frame that a closure must fill to close it, when its middle lies in another frame."""
+_EASE_ROWS, _PART_ROWS = 5.5, 7.5
+"""Rows over which lips come together before a closure, and part after it."""
+_BURST_ROWS = 2.5
+"""Rows before the end of a closure at which the lips begin to part."""
+_CROWDED_ROWS = (3.0, 11.0)
+"""Between two closures: up to the first, lips stay as near each other as `_CROWDED`; from the last on, they
+open as ever."""
+_CROWDED = 0.35
+"""How far lips stay together there."""
+_BITE_ROWS = 3.0
+"""Nearness in time of the sounds that say whether a closure is a bite."""
+_FLATTENED = 0.92
+"""Of their rounding, what lips lose to a bite."""
+_SEALED, _FUNNEL_SEALED = 1.05, 0.2
+"""Of the jaw's opening and the lips' funnel: lips that reach toward each other so far meet."""
+_JAW_OBEYS = 0.45
+"""Of a closing sound's strength, what the jaw feels of it."""
 _REACH = 1.10
 """Blending weakens every target; this gives the strength back."""
-_TONGUE = UNITS.index("tongueOut")
-_FIRMNESS = 0.5
+_TONGUE, _JAW, _SEAL = UNITS.index("tongueOut"), UNITS.index("jawOpen"), UNITS.index("mouthClose")
+_FUNNEL = UNITS.index("mouthFunnel")
+_MOLD: Final = np.array(
+    [unit.startswith(("mouthPucker", "mouthFunnel", "mouthStretch", "mouthSmile")) for unit in UNITS],
+    np.bool_,
+)
+"""How wide and how round the lips are: closures leave that to their neighbours."""
+_CONTACT: Final = np.array([unit.startswith("mouth") for unit in UNITS], np.bool_) & ~_MOLD
+_FIRMNESS = 0.45
 """Share of a change of scale that rounding and spreading follow; opening follows it all."""
 
 _RANGE_DB = 18.0
@@ -47,8 +68,8 @@ _RANGE_DB = 18.0
 _SOFTEST, _LOUDEST = 0.4, 1.1
 _GONE_DB, _FADING_DB = -46.0, -30.0
 """Against the usual peak: here a voice has ended, whatever shapes are left, and here it begins to end."""
-_LOUD_ROWS = slice(PAST_ROWS - 5, PAST_ROWS + 7)
-_LOUD_TAPER: Final = np.hanning(14)[1:-1].astype(np.float32)
+_LOUD_ROWS = slice(PAST_ROWS - 5, PAST_ROWS + 9)
+_LOUD_TAPER: Final = np.hanning(16)[1:-1].astype(np.float32)
 
 _USUAL_PACE = 14.0
 """Changes of shape a second in calm speech."""
@@ -56,6 +77,7 @@ _HURRY = 0.5
 _PACE_RANGE = (0.78, 1.06)
 _LEAST_SPOKEN_ROWS = 30
 _EACH: Final = np.ones(len(VISEMES), np.float32)
+_OPEN_SOUNDS: Final = np.array([viseme not in (_PP, _FF) for viseme in range(len(VISEMES))], np.float32)
 _SPOKEN: Final = np.where(np.arange(len(VISEMES)) == SILENCE, np.float32(0), np.float32(1))
 
 
@@ -68,11 +90,15 @@ def _dominance() -> F32:
         for viseme, name in enumerate(VISEMES):
             shape = SHAPES[name]
             width = np.where(late > 0, shape.rise, shape.fade) * slowness
-            table[group, :, viseme] = shape.strength * np.exp(-np.square(late / width))
+            strength = shape.strength * (_JAW_OBEYS if group == 1 and viseme in (_PP, _FF) else 1.0)
+            table[group, :, viseme] = strength * np.exp(-np.square(late / width))
     return table
 
 
 _DOMINANCE: Final = _dominance()
+_BITE_TAPER: Final = np.exp(-np.square((np.arange(SPAN_ROWS) - PAST_ROWS + 0.5) / _BITE_ROWS)).astype(
+    np.float32
+)
 _PARTS: Final = TARGETS.reshape(-1, UNIT_COUNT)
 _WHOLE: Final = TARGETS.sum(0)
 
@@ -95,16 +121,33 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
         return Mouth(np.zeros(UNIT_COUNT, np.float32), 0.0)
     pull = (rows * _DOMINANCE).sum(1)
     share = pull / np.maximum(pull.sum(1, keepdims=True), np.float32(1e-6))
-    units = share.reshape(-1) @ _PARTS
+    units = _molded(share.reshape(-1) @ _PARTS, pull[0])
     firm = 1.0 + (scale - 1.0) * _FIRMNESS
     size = np.where(OPENING, np.float32(_REACH * scale), np.float32(_REACH * max(firm, 0.0)))
     size[_TONGUE] = min(scale, 1.0)
     units = units * size
     hold, bite = grip(rows)
     if hold > 0:
-        closed = _WHOLE[_PP] * np.float32(1 - bite) + _WHOLE[_FF] * np.float32(bite)
-        units = units + np.float32(hold) * (closed - units)
+        units = _held(units, hold, bite)
     return Mouth(np.clip(units * np.float32(awake), 0, 1).astype(np.float32), hold * awake)
+
+
+def _molded(units: F32, pull: F32) -> F32:
+    """`units` with the width and rounding that the sounds around a closure give the lips, by the `pull` (15,)
+    of each."""
+    others = pull * _OPEN_SOUNDS
+    share = others / np.maximum(others.sum(), np.float32(1e-6))
+    return np.where(_MOLD, share @ TARGETS[0], units)
+
+
+def _held(units: F32, hold: float, bite: float) -> F32:
+    """`units` with lips that touch as far as a closure holds them, however far the jaw is open."""
+    closed = _WHOLE[_PP] * np.float32(1 - bite) + _WHOLE[_FF] * np.float32(bite)
+    held = np.where(_CONTACT, units + np.float32(hold) * (closed - units), units)
+    held[_MOLD] *= 1.0 - _FLATTENED * hold * bite
+    held[_JAW] += np.float32(hold * bite) * (closed[_JAW] - held[_JAW])
+    held[_SEAL] = hold**2 * (1.0 - bite**3) * (_SEALED * held[_JAW] + _FUNNEL_SEALED * held[_FUNNEL])
+    return held
 
 
 def grip(rows: F32) -> tuple[float, float]:
@@ -112,24 +155,39 @@ def grip(rows: F32) -> tuple[float, float]:
 
     A pause counts as a closure as far as a closing sound beside it speaks for that.
     """
-    near = rows[_NEAR]
-    closing = (near[:, _PP] + near[:, _FF]).tolist()
+    closing = (rows[:, _PP] + rows[:, _FF]).tolist()
     if max(closing) < _UNSURE:
         return 0.0, 0.0
-    seen = _evidence(closing, near[:, SILENCE].tolist())
-    first, end = _OWN[0] - _NEAR.start, _OWN[1] - _NEAR.start
-    best, at = 0.0, first
-    for start, stop, peak in _runs(seen):
-        inside = min(stop, end) - max(start, first)
-        if inside <= 0:
-            continue
-        owned = 1.0 if first <= _middle(closing, start, stop) < end else hermite(inside / _HOLD_ROWS)
-        held = owned * hermite((peak - _UNSURE) / (_SURE - _UNSURE))
-        if held > best:
-            best, at = held, max(start, first)
-    around = slice(max(at - 1, 0), end + 1)
-    total = sum(closing[around])
-    return best, float(near[around, _FF].sum()) / total if total > 0 else 0.0
+    runs = _runs(_evidence(closing, rows[:, SILENCE].tolist()))
+    hold = 0.0
+    for start, stop, peak in runs:
+        owned = any(_OWN[0] <= middle < _OWN[1] for middle in _middles(closing, start, stop))
+        early, late = (start - PAST_ROWS) / _EASE_ROWS, (PAST_ROWS + _BURST_ROWS - stop) / _PART_ROWS
+        loose = 0.0 if owned else min(max(early, late, 0.0), 1.0)
+        hold = max(hold, _firmness(peak) * (1.0 - loose))
+    return max(hold, _crowded(runs)), _bite(rows) if hold > 0 else 0.0
+
+
+def _firmness(peak: float) -> float:
+    """How far lips obey a closure of such evidence."""
+    return hermite((peak - _UNSURE) / (_SURE - _UNSURE))
+
+
+def _crowded(runs: list[tuple[int, int, float]]) -> float:
+    """How far the lips stay together in the middle of the frame, between two closures that are near each
+    other."""
+    least, most = _CROWDED_ROWS
+    for before, after in pairwise(runs):
+        if before[1] <= PAST_ROWS <= after[0]:
+            firm = _firmness(min(before[2], after[2]))
+            return firm * _CROWDED * (1.0 - hermite((after[0] - before[1] - least) / (most - least)))
+    return 0.0
+
+
+def _bite(rows: F32) -> float:
+    """Which share of the closing sounds near the frame's middle is a bite."""
+    bite, press = _BITE_TAPER @ rows[:, _FF], _BITE_TAPER @ rows[:, _PP]
+    return float(bite / max(bite + press, 1e-6))
 
 
 def _evidence(closing: list[float], pause: list[float]) -> list[float]:
@@ -142,12 +200,16 @@ def _evidence(closing: list[float], pause: list[float]) -> list[float]:
     return [0.25 * padded[at] + 0.5 * padded[at + 1] + 0.25 * padded[at + 2] for at in range(len(raw))]
 
 
-def _middle(closing: list[float], start: int, stop: int) -> float:
-    """Where the closing sound of a stretch of rows has its middle."""
-    total = sum(closing[start:stop])
-    if total <= 0:
-        return (start + stop) / 2
-    return sum((at + 0.5) * closing[at] for at in range(start, stop)) / total
+def _middles(closing: list[float], start: int, stop: int) -> list[float]:
+    """Where the closing sounds of a stretch of rows have their middles."""
+    clear = 0.5 * max(closing[start:stop])
+    found: list[float] = []
+    for heard, group in groupby(range(start, stop), lambda at: closing[at] > clear):
+        rows = list(group)
+        if heard:
+            total = sum(closing[at] for at in rows)
+            found.append(sum((at + 0.5) * closing[at] for at in rows) / total)
+    return found or [(start + stop) / 2]
 
 
 def _runs(seen: list[float]) -> list[tuple[int, int, float]]:

@@ -43,12 +43,23 @@ SHAPES: Final[dict[str, Shape]] = {
         4.0,
     ),
     "oh": Shape(
-        {"jawOpen": 0.32, "mouthPucker": 0.84, "mouthFunnel": 0.24, "mouthShrugLower": 0.12}, 1.25, 6.5, 4.5
+        {"jawOpen": 0.27, "mouthPucker": 0.54, "mouthFunnel": 0.36, "mouthShrugLower": 0.20}, 1.25, 6.5, 4.5
     ),
     "ou": Shape(
-        {"jawOpen": 0.12, "mouthPucker": 1.0, "mouthFunnel": 0.26, "mouthRollLower": 0.12}, 1.35, 7.5, 4.5
+        {"jawOpen": 0.07, "mouthPucker": 0.66, "mouthFunnel": 0.34, "mouthShrugLower": 0.22}, 1.35, 7.5, 4.5
     ),
-    "pp": Shape({"mouthPress": 0.38, "mouthRollLower": 0.26, "mouthRollUpper": 0.20}, 2.2, 2.4, 2.0),
+    "pp": Shape(
+        {
+            "jawOpen": 0.08,
+            "mouthClose": 0.09,
+            "mouthPress": 0.06,
+            "mouthRollLower": 0.14,
+            "mouthRollUpper": 0.08,
+        },
+        2.2,
+        2.4,
+        2.0,
+    ),
     "ss": Shape(
         {"jawOpen": 0.03, "mouthLowerDown": 0.34, "mouthUpperUp": 0.22, "mouthStretch": 0.32}, 1.1, 3.0, 2.8
     ),
@@ -59,7 +70,7 @@ SHAPES: Final[dict[str, Shape]] = {
         {"jawOpen": 0.09, "mouthLowerDown": 0.20, "mouthUpperUp": 0.06, "mouthStretch": 0.08}, 0.7, 2.8, 2.8
     ),
     "ff": Shape(
-        {"jawOpen": 0.07, "mouthRollLower": 0.88, "mouthUpperUp": 0.40, "mouthStretch": 0.10}, 2.0, 2.8, 2.2
+        {"jawOpen": 0.05, "mouthRollLower": 0.85, "mouthUpperUp": 0.50, "mouthStretch": 0.10}, 2.0, 2.8, 2.2
     ),
     "kk": Shape({"jawOpen": 0.16, "mouthLowerDown": 0.14, "mouthUpperUp": 0.06}, 0.5, 2.8, 2.8),
     "nn": Shape(
@@ -89,7 +100,7 @@ SHAPES: Final[dict[str, Shape]] = {
         4.4,
         3.2,
     ),
-    "sil": Shape({}, 0.7, 4.2, 4.6),
+    "sil": Shape({}, 0.6, 4.2, 2.4),
 }
 
 TEMPO: Final = ((1.0, 0.0), (1.35, 0.6), (0.8, 0.0))

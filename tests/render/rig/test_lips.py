@@ -140,6 +140,31 @@ def test_lips_close_on_their_sounds_between_open_vowels(closure: str, length: in
     assert gap(units(table, scale=1.6)) <= 0.12 * OPEN
 
 
+@pytest.mark.parametrize("around", ["oh", "ih"])
+def test_a_press_keeps_the_width_of_its_neighbours_and_part_of_their_jaw(around: str) -> None:
+    free, held = (units(f"{around}*11 {name}*5 {around}*12") for name in (around, "pp"))
+    wide = [UNITS.index(name) for name in ("mouthPucker", "mouthFunnel", "mouthStretchLeft")]
+    assert np.allclose(held[wide], free[wide], atol=0.02)
+    assert 0.3 * free[JAW] < held[JAW] < free[JAW] + 0.05
+    assert gap(held) == 0
+
+
+def test_lips_take_more_than_a_frame_to_shut_and_to_part() -> None:
+    found = frames(certain(timeline([("aa", 24), ("pp", 8), ("aa", 24)])))
+    opening = [gap(found[frame].units) / OPEN for frame in range(7, 17)]
+    assert min(opening) == 0
+    assert np.abs(np.diff(opening)).max() < 0.75
+    assert sum(0.05 < each < 0.8 for each in opening) >= 2
+
+
+def test_between_two_near_closures_lips_open_less_than_between_far_ones() -> None:
+    near, far = (
+        max(gap(mouth.units) for mouth in frames(certain(timeline(said))).values())
+        for said in ([("pp", 5), ("aa", length), ("pp", 5)] for length in (7, 24))
+    )
+    assert 0.05 * OPEN < near < 0.6 * far
+
+
 def test_a_closure_that_is_still_to_come_leaves_the_vowel_open() -> None:
     assert gap(units("aa*18 pp*10")) > 0.5 * OPEN
 
@@ -168,7 +193,8 @@ def test_a_bite_shows_the_teeth_over_the_lip_and_a_press_does_not() -> None:
     bite, press = (units(f"aa*12 {name}*6 aa*10") for name in ("ff", "pp"))
     assert bite[UNITS.index("mouthRollLower")] > 0.8
     assert bite[UNITS.index("mouthUpperUpLeft")] > 0.3
-    assert press[UNITS.index("mouthPressLeft")] > 0.3
+    assert press[UNITS.index("mouthClose")] > 0.1
+    assert press[UNITS.index("mouthRollLower")] < 0.3
     assert press[UNITS.index("mouthUpperUpLeft")] == 0
 
 
