@@ -28,6 +28,11 @@ NAPE_DM = (-0.12, -0.24)
 """Heights above the chin between which hair fades out there in the middle: the trunk hides it."""
 BEARD_PX = 60
 """Over how many rows hair gives way to beard, in master pixels."""
+FEATHER_PX, EVEN_PX = 20, 9
+"""Over how much of its width a beard's outline fades in outwards, and how evenly, in master pixels."""
+ANGLES: Final = 720
+UNDER: Final = (0.5, 0.85)
+"""Cosines to straight down, as seen from the mouth, between which that sets in."""
 
 
 def tidied(picture: U8) -> U8:
@@ -79,6 +84,31 @@ def changing(upper: U8, lower: U8, row: float) -> U8:
     rows = (np.arange(len(upper)) - row) / (BEARD_PX * upper.shape[1] / MASTER[0])
     share = smooth(0.0, 1.0, rows)[:, None, None]
     return np.round(upper * (1 - share) + lower * share).astype(np.uint8)
+
+
+def feathered(picture: U8, middle: F64, row: float) -> U8:
+    """A layer (H, W, 4) of hair whose ring about the `middle` (2,) of the mouth, in pixels, fades in
+    downwards from its inner edge under the chin, so that no line shows where it leaves the beard on the skin.
+    Hair is beard below the `row`."""
+    alpha = picture[..., 3]
+    y, x = np.mgrid[0 : alpha.shape[0], 0 : alpha.shape[1]]
+    across, down = x + 0.5 - middle[0], y + 0.5 - middle[1]
+    distance = np.hypot(across, down)
+    angle = (np.arctan2(down, across) / (2 * np.pi) % 1 * ANGLES).astype(int) % ANGLES
+    mine = (alpha > SOLID) & (y > row)
+    if not mine.any():
+        return picture
+    inner = np.full(ANGLES, np.inf)
+    np.minimum.at(inner, angle[mine], distance[mine])
+    known = np.isfinite(inner)
+    inner = np.interp(np.arange(ANGLES), np.flatnonzero(known), inner[known], period=ANGLES)
+    inner = cv2.GaussianBlur(inner[:, None], (1, 2 * EVEN_PX + 1), 0, sigmaY=EVEN_PX / 2)[:, 0]
+    feather = FEATHER_PX * alpha.shape[1] / MASTER[0]
+    under = smooth(*UNDER, down / distance)
+    share = 1 - under * (1 - smooth(0.0, feather, distance - inner[angle]))
+    faded = picture.copy()
+    faded[..., 3] = np.round(alpha * share)
+    return faded
 
 
 def _weighted(picture: U8, sigma: float) -> F32:

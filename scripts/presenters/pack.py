@@ -26,7 +26,7 @@ from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
-from .grade import changing, graded, tidied, trimmed
+from .grade import changing, feathered, graded, tidied, trimmed
 from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
@@ -34,6 +34,7 @@ from .piece import Part, Piece, join
 from .plates import CUTS, Cut, write_plates, write_preview, write_webp
 from .relief import Relief, closed, relief
 from .skinmesh import Skin, skin_mesh, swung
+from .snap import View, snapped
 from .stump import headless
 from .texture import layer_camera, read_picture, skin_shots, skin_texture
 
@@ -132,6 +133,7 @@ def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path,
 
 def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
     reliefs: dict[Part, Relief] = {}
+    groups: dict[str, View] = {}
     for (layer, view), part in RELIEFS.items():
         picture = read_picture(layers / f"{view}_{layer}.png")
         depth = np.load(layers / f"{view}_{layer}_depth.npy")
@@ -148,7 +150,9 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
         if layer == "hair" and LOOKS[person.cast.name].beard:
             piece = bearded(reliefs[part].piece, skin.piece, person.landmarks.nose[1])
             reliefs[part] = replace(reliefs[part], piece=piece)
-    return reliefs
+        groups.setdefault(view, View(camera, VIEWS[view][0], {})).reliefs[part] = reliefs[part]
+    lowest = person.landmarks.nose[1] if LOOKS[person.cast.name].beard else -np.inf
+    return snapped(list(groups.values()), person.landmarks.pivot, skin.piece, lowest)
 
 
 def _groomed(person: Person, picture: U8, depth: NDArray[np.float32], camera: Camera) -> U8:
@@ -158,7 +162,9 @@ def _groomed(person: Person, picture: U8, depth: NDArray[np.float32], camera: Ca
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
         return hair
-    return changing(hair, graded(layer, look.beard.grade), camera.project(person.landmarks.nose)[1])
+    row = camera.project(person.landmarks.nose)[1]
+    whole = changing(hair, graded(layer, look.beard.grade), row)
+    return feathered(whole, camera.project(person.landmarks.mouth)[:2], row)
 
 
 def _portrait(person: Person, layers: Path) -> U8:

@@ -1,8 +1,8 @@
 """Hair's three views agree on where its outline lies, so that two cross-fade without a second outline.
 
-A view's relief may move along the rays of its own camera without looking different from there. So the outlines
-of the side views are moved to where the front view's is when they fade in, and the front view's to within
-theirs when it fades out.
+A view's relief may move along the rays of its own camera without looking different from there. So the
+outlines of the side views are moved to where the front view's is when they fade in, and the front view's to
+within theirs when it fades out.
 """
 
 from collections.abc import Sequence

@@ -2,10 +2,13 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from visavis.scripts.presenters.grade import changing, graded, tidied
+from visavis.scripts.presenters.camera import MASTER
+from visavis.scripts.presenters.grade import FEATHER_PX, changing, feathered, graded, tidied
 from visavis.scripts.presenters.looks import Grade
 
 PLAIN = Grade(tone=60, even=0.5, calm=0.5, tint=(1.0, 1.0, 1.0), share=0.0)
+MIDDLE = np.array([800.0, 900.0])
+INNER, OUTER = 150, 210
 
 
 def hair() -> NDArray[np.uint8]:
@@ -49,3 +52,30 @@ def test_one_layer_turns_into_another_below_a_row() -> None:
     assert (mixed[:100] == 40).all()
     assert (mixed[200:] == 90).all()
     assert (np.diff(mixed[:, 0, 0].astype(int)) >= 0).all()
+
+
+def ring() -> NDArray[np.uint8]:
+    wide, high = MASTER
+    y, x = np.mgrid[0:high, 0:wide]
+    distance = np.hypot(x + 0.5 - MIDDLE[0], y + 0.5 - MIDDLE[1])
+    layer = np.full((high, wide, 4), 60, np.uint8)
+    layer[..., 3] = 255 * ((distance > INNER) & (distance < OUTER))
+    return layer
+
+
+def test_a_beard_has_no_hard_line_under_the_chin() -> None:
+    below = feathered(ring(), MIDDLE, 850)[900:, 800, 3].astype(int)
+    rising = below[INNER : INNER + FEATHER_PX + 2]
+    assert np.abs(np.diff(rising)).max() < 30
+    assert (below[INNER + FEATHER_PX + 2 : OUTER - 2] == 255).all()
+
+
+def test_a_beard_is_whole_beside_the_face_and_above_the_mouth() -> None:
+    layer = ring()
+    faded = feathered(layer, MIDDLE, 850)
+    assert (faded[:950] == layer[:950]).all()
+
+
+def test_a_face_without_a_beard_stays() -> None:
+    layer = ring()
+    assert (feathered(layer, MIDDLE, 1500) == layer).all()
