@@ -34,6 +34,12 @@ _HEAD_SHARE = 0.36
 _HEAD_LATE = 1.0
 _HEAD_FRAMES = 8.0, 0.35
 """Frames that the head takes to follow, and how many more for each degree it turns."""
+_BACK = 1.5
+"""How much longer it takes to come back."""
+_HEAD_SETTLES = 46.0
+"""Frames after which no turn of the head goes on."""
+_OVERSHOOT = 0.07
+"""Of a turn of the head: how far it goes beyond its end before it settles."""
 _FRAME_MS = 40.0
 
 
@@ -71,17 +77,14 @@ class Gaze:
     def at(self, index: int, speaking: Callable[[float], float]) -> Look:
         """The look at frame `index`. `speaking(frame)` tells 0..1 of that frame or one up to
         2 * LONGEST_FRAMES before it."""
-        now, before = self._current(index)
-        here = now.point(speaking(now.moment))
-        there = before.point(speaking(before.moment))
-        since = index - now.moment
-        turn = hypot(here[0] - there[0], here[1] - there[1])
-        share = hermite(since / jump_frames(turn))
+        recent = self._recent(index)
+        points = [fixation.point(speaking(fixation.moment)) for fixation in recent]
+        since = index - recent[-1].moment
+        there, here = points[-2:]
+        share = hermite(since / jump_frames(hypot(here[0] - there[0], here[1] - there[1])))
         tremble = self._tremble(index)
         eyes = _between(there, here, share)
-        aim, start = _head_for(here), _head_for(there)
-        frames = _HEAD_FRAMES[0] + _HEAD_FRAMES[1] * hypot(aim[0] - start[0], aim[1] - start[1])
-        head = _between(start, aim, hermite((since - _HEAD_LATE) / frames))
+        head = _followed([index - fixation.moment for fixation in recent], points)
         return Look((eyes[0] + tremble[0], eyes[1] + tremble[1]), head)
 
     def jumps(self, first: float, last: float) -> list[float]:
@@ -96,14 +99,17 @@ class Gaze:
                     found.append(now.moment)
         return found
 
-    def _current(self, index: int) -> tuple[_Fixation, _Fixation]:
-        """The fixation that holds at `index`, and the one before it."""
+    def _recent(self, index: int) -> tuple[_Fixation, ...]:
+        """The fixation that holds at `index`, last, after those from which the head may still be turning."""
         block = int(index // (BLOCK * _MEAN_FRAMES))
         fixations = self._fixations(block - 1) + self._fixations(block)
         place = len(fixations) - 1
         while fixations[place].moment > index:
             place -= 1
-        return fixations[place], fixations[place - 1]
+        first = place - 1
+        while first > 0 and index - fixations[first + 1].moment < _HEAD_SETTLES:
+            first -= 1
+        return fixations[first : place + 1]
 
     def _tremble(self, index: int) -> tuple[float, float]:
         step = index / _TREMBLE_FRAMES
@@ -154,6 +160,24 @@ def _head_for(point: tuple[float, float]) -> tuple[float, float]:
     far = hypot(*point)
     share = _HEAD_SHARE * hermite((far - 0.5 * _LEAP_DEG) / _LEAP_DEG)
     return point[0] * share, point[1] * share
+
+
+def _followed(since: list[float], points: list[tuple[float, float]]) -> tuple[float, float]:
+    """The head after looks at `points` that began `since` frames ago: each turns it from wherever it is."""
+    aims = [_head_for(point) for point in points]
+    across, up = aims[0]
+    for passed, start, aim in zip(since[1:], aims, aims[1:], strict=False):
+        frames = _HEAD_FRAMES[0] + _HEAD_FRAMES[1] * hypot(aim[0] - start[0], aim[1] - start[1])
+        frames *= _BACK if hypot(*aim) < hypot(*start) else 1.0
+        share = _turn((passed - _HEAD_LATE) / frames)
+        across, up = across + share * (aim[0] - start[0]), up + share * (aim[1] - start[1])
+    return across, up
+
+
+def _turn(time: float) -> float:
+    """How far a turn of the head has come at `time`, 1 when it is there; it settles until 2.5."""
+    past = hermite((time - 0.4) / 0.7) * (1.0 - hermite((time - 1.1) / 1.4))
+    return hermite(time) + _OVERSHOOT * past
 
 
 def _between(old: tuple[float, float], new: tuple[float, float], share: float) -> tuple[float, float]:

@@ -8,18 +8,21 @@ from functools import lru_cache
 from .chance import BLOCK, Chance
 from .easing import hermite
 
-BEAT_BEFORE, BEAT_MEMORY = 2, 26
+BEAT_BEFORE, BEAT_MEMORY = 2, 34
 """Frames around a beat that it moves."""
 ATTEND_MEMORY = 240
 """Frames after speech in which a listener attends."""
-_NOD_DEG = (1.3, 3.4)
-_LIFT = 0.22
-"""Share of beats on which the head rises rather than nods."""
+_NOD_DEG = (1.0, 3.0)
+_LIFT, _STILL = 0.15, 0.24
+"""Shares of beats on which the head rises rather than nods, and hardly moves."""
+_STILL_DEG = 0.3
+_PACE, _LATE = (0.9, 1.3), (0.0, 4.0)
+"""How slow a nod is, of a usual one, and how many frames it lags behind its beat."""
 _SIDE_DEG = (1.6, 1.2)
 """Yaw and roll that go with a beat, at most."""
 _BROW = 0.42
 """Share of beats that raise the brows."""
-_STROKE, _RETURN, _BOUND = 2.0, 8.0, 15.0
+_STROKE, _RETURN, _BOUND = 4.0, 12.0, 21.0
 """Frames after a beat at which a nod is lowest, past its rest, and over."""
 _BROW_UP, _BROW_HOLD, _BROW_DOWN = 1.0, 5.0, 17.0
 _TILT_DEG = (1.0, 2.6)
@@ -49,9 +52,12 @@ class Gesture:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How one beat is marked: `nod`, `yaw`, `roll` in degrees and `brow` at full strength."""
+    """How one beat is marked: `nod`, `yaw`, `roll` in degrees and `brow` at full strength. The nod is `slow`
+    times as long as a usual one and begins `late` frames after it would."""
 
     nod: float
+    slow: float
+    late: float
     yaw: float
     roll: float
     brow: float
@@ -74,7 +80,7 @@ class Gestures:
             if not -BEAT_BEFORE < since < BEAT_MEMORY:
                 continue
             way = self._way(beat.frame)
-            stroke = beat.strength * nod_curve(since)
+            stroke = beat.strength * nod_curve((since + BEAT_BEFORE - way.late) / way.slow - BEAT_BEFORE)
             sway = beat.strength * sway_curve(since)
             pitch += way.nod * stroke
             yaw += way.yaw * sway
@@ -102,10 +108,12 @@ class Gestures:
 
     def _draw(self, frame: int) -> _Way:
         random = self._chance.generator("beat", frame)
-        lifts, brows, nod, side, tilt, brow = random.random(6).tolist()
+        lifts, brows, nod, side, tilt, brow, slow, late = random.random(8).tolist()
         depth = _NOD_DEG[0] + (_NOD_DEG[1] - _NOD_DEG[0]) * nod
         return _Way(
-            -0.7 * depth if lifts < _LIFT else depth,
+            -0.7 * depth if lifts < _LIFT else _STILL_DEG if lifts < _LIFT + _STILL else depth,
+            _PACE[0] + (_PACE[1] - _PACE[0]) * slow,
+            _LATE[0] + (_LATE[1] - _LATE[0]) * late,
             _SIDE_DEG[0] * (2 * side - 1),
             _SIDE_DEG[1] * (2 * tilt - 1),
             0.45 + 0.5 * brow if brows < _BROW else 0.08,

@@ -14,9 +14,9 @@ _SHIFT_FRAMES = 340.0
 """Mean time that the weight rests on one side."""
 _SHIFT_TAKES = (30.0, 60.0)
 _LEAN = 0.55
-_SLOW_PERIODS, _SLOW_DEG = (83.0, 71.0, 97.0), (2.0, 1.1, 1.2)
-_FAST_PERIODS, _FAST_DEG = (23.0, 19.0, 29.0), (0.40, 0.28, 0.26)
-_TALK_SLOW_DEG, _TALK_FAST_DEG = (0.6, 0.4, 0.5), (1.3, 0.8, 0.9)
+_SLOW_PERIODS, _SLOW_DEG = (61.0, 53.0, 71.0), (2.2, 1.3, 1.3)
+_FAST_PERIODS, _FAST_DEG = (27.0, 23.0, 31.0), (1.0, 0.8, 0.7)
+_TALK_SLOW_DEG, _TALK_FAST_DEG = (0.6, 0.4, 0.5), (1.6, 1.1, 1.1)
 _BREATH_DEG = -0.5
 """Pitch that a full breath adds."""
 _LEAN_DEG = (0.5, 0.0, -1.1)

@@ -72,6 +72,14 @@ def test_a_lid_goes_down_once_and_up_once() -> None:
     assert curve[0] == curve[-1] == 0.0
 
 
+def test_lids_take_three_frames_to_fall_and_no_two_frames_show_them_half_way() -> None:
+    for part in range(10):
+        curve = np.array([lid_curve(at - part / 10) for at in range(16)])
+        assert 2 <= ((curve > 0.02) & (curve < 0.98))[: int(curve.argmax())].sum() <= 4
+        half = np.flatnonzero((curve[:-1] > 0.3) & (curve[:-1] < 0.7))
+        assert np.abs(np.diff(curve))[half].min() > 0.1
+
+
 def test_some_blinks_are_halves_and_some_come_twice() -> None:
     values = lids(4, range(20 * MINUTE))
     at = starts(values)

@@ -63,6 +63,13 @@ def test_the_head_follows_far_looks_later_and_less() -> None:
     assert 2 <= int(np.argmax(late)) <= 6
 
 
+def test_the_head_comes_back_more_slowly_than_it_turned() -> None:
+    gaze = Gaze(Chance(5))
+    head = np.array([gaze.at(index, lambda _: 0.0).head for index in range(10 * MINUTE)])
+    speed = np.diff(np.hypot(*head.T))
+    assert np.percentile(speed, 99.5) > 1.15 * -np.percentile(speed, 0.5)
+
+
 def test_the_far_jumps_that_are_told_are_the_ones_that_happen() -> None:
     gaze = Gaze(Chance(9))
     told = gaze.jumps(0, 10 * MINUTE)

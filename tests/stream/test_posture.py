@@ -50,3 +50,10 @@ def test_the_head_stays_upright_over_a_lean_and_lifts_with_a_breath() -> None:
 def test_speaking_stirs_the_shoulders() -> None:
     calm, stirred = (np.diff(leans(5, range(2 * MINUTE), level)).std() for level in (0.0, 1.0))
     assert stirred > 1.1 * calm
+
+
+def test_a_silent_head_is_hardly_ever_still() -> None:
+    head = heads(3, range(4 * MINUTE), 0.0)
+    still = np.hypot(*np.diff(head[:, :2], axis=0).T) < 0.03
+    assert still.mean() < 0.3
+    assert np.diff(np.flatnonzero(~still)).max() < 75
