@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..avatar import Avatar, View
-from . import edges, plate, posing, raster
+from . import edges, plate, posing, raster, smooth
 from .drawing import Box, Posed, Target, clear, draw_cover, draw_hair, draw_head
 from .eyes import Eye
 from .interior import Interior
@@ -71,6 +71,7 @@ class Face:
         self._interior = Interior(mesh)
         self._eyes = Eye(avatar, mesh, 0), Eye(avatar, mesh, 1)
         self._outline = edges.load_outline(mesh.rest, mesh.skin)
+        self._zones = smooth.zones(mesh)
         self._field = _field(mesh, self.view)
         self._uniform = plate.uniform(self._field.across)
         x, y, width, height = self.view.crop
@@ -137,6 +138,7 @@ class Face:
         target = Target(sketch.packed, sketch.depth, width, canvas.scratch)
         draw_cover(target, views, canvas.screen, canvas.uv)
         draw_head(target, mesh, self._eyes, self._posed(motion, canvas))
+        smooth.smooth_zones(self._zones, canvas.screen, sketch.packed, width)
         draw_hair(target, sketch.layers, views, canvas.screen, canvas.uv, box)
         self._finish(motion, canvas, sketch.packed, box)
 
