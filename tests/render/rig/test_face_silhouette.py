@@ -18,9 +18,7 @@ LEAKS = {
         -5,
         -12,
     ): "16 pixels: a slit in the lock beside the temple while two views of the hair cross-fade",
-    ("marcus", -10, 0): "2 pixels between the hair and the top of the ear",
-    ("marcus", -10, 12): "15 pixels between the hair and the top of the ear",
-    ("marcus", 10, 12): "7 pixels between the hair and the top of the ear",
+    ("marcus", 15, 12): "12 pixels of a far temple, where the last of the front view's hair fades out",
 }
 """Poses that are known to show the room, and where."""
 WATCHED = [
