@@ -184,11 +184,15 @@ def _portrait(person: Person, layers: Path) -> U8:
 
 
 def _always_covered(layers: Path, view: str) -> Bools:
-    """Where (H, W) head and hair in front stay in front of what is behind the head however they slide."""
-    solid = np.max([read_picture(layers / f"{view}_{layer}.png")[..., 3] for layer in ("skin", "hair")], 0)
-    side = 2 * round(SLIP_PX * solid.shape[1] / MASTER[0]) + 1
-    whole = cv2.morphologyEx((solid > 250).astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
-    return cv2.erode(whole, np.ones((side, side), np.uint8)) > 0
+    """Where (H, W) the head alone, or the hair in front alone, stays in front of what is behind the head,
+    however they slide against it and each other."""
+    covered: list[Bools] = []
+    for layer in ("skin", "hair"):
+        solid = (read_picture(layers / f"{view}_{layer}.png")[..., 3] > 250).astype(np.uint8)
+        side = 2 * round(SLIP_PX * solid.shape[1] / MASTER[0]) + 1
+        whole = cv2.morphologyEx(solid, cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
+        covered.append(cv2.erode(whole, np.ones((side, side), np.uint8)) > 0)
+    return covered[0] | covered[1]
 
 
 def _stage(person: Person) -> dict[str, NDArray[np.generic]]:
