@@ -59,11 +59,10 @@ class Mesh:
     """Everything that posing and drawing need, V vertices.
 
     `uv` (V, 2) in texels less a half of the part's texture, `raw_uv` (V, 2) in 0..1. `skin`, `eyes` (left and
-    right), `inner`, of which `lining` is all that shut lips could
-    show, and `lash` are triangles (T, 3). `trail` (V,) is how much a vertex takes of the hair's
-    lag, which hangs from height `hair_top`. `lips` (2,) is one vertex of the upper and one of the lower lip's
-    edge, `release` (52,) what is added to the units as they part, `mouth_depth` where the mouth lies along
-    the view.
+    right), `inner`, of which `lining` is all that shut lips could show, and `lash` are triangles (T, 3).
+    `trail` (V,) is how much a vertex takes of the hair's lag, which hangs from height `hair_top`. `lips` (2,)
+    is one vertex of the upper and one of the lower lip's edge, `release` (52,) what is added to the units as
+    they part, `mouth_depth` where the mouth lies along the view.
     """
 
     rest: F32

@@ -70,7 +70,8 @@ class Performer:
         self._next_tick = tick + 1
         frame = tick - DELAY_TICKS
         if self._joint is not None and frame <= self._joint.after:
-            return self._past.get(frame, self._at(frame))
+            past = self._past.get(frame)
+            return self._at(frame) if past is None else past
         motion = self._at(frame)
         self._past[frame] = motion
         self._past.pop(frame - _KEPT_FRAMES, None)
