@@ -21,7 +21,7 @@ from typing import cast
 
 from ..stream import link
 from ..stream.clock import NS_PER_SECOND
-from ..stream.errors import LinkError, SetupError, VisavisError
+from ..stream.errors import LinkError, SetupError, UsageError, VisavisError
 from .color import color_space
 from .encode import open_encoder
 from .engine import Engine
@@ -33,6 +33,8 @@ _IDLE_NS = NS_PER_SECOND // 4
 _SLOTS_PER_CORE = 2
 _PROBE = (320, 320)
 _SWITCH_SECONDS = 0.001
+_RIG = "visavis.render.rig.engine:RigEngine"
+_ENGINES = {"auto": _RIG, "rig": _RIG, "ditto": "visavis.render.ditto.engine:DittoEngine"}
 """How long one thread may keep the interpreter from another: a fraction of a tick."""
 
 
@@ -140,25 +142,29 @@ class Worker:
             self._armed.notify_all()
 
 
-def load_engine(name: str) -> Engine:
-    """The engine called `name`: `auto`, `rig`, or `package.module:Class` for one of your own, which may lie
-    in the current folder.
+def load_engine(name: str, *, weights: str | None = None) -> Engine:
+    """The engine called `name`: `auto`, `rig`, `ditto`, or `package.module:Class` for one of your own, which
+    may lie in the current folder. `weights` tells a `ditto` where its checkpoints are.
 
     Raises SetupError when it cannot be had.
     """
-    if name in ("auto", "rig"):
-        from .rig.engine import RigEngine
-
-        return RigEngine()
-    module, _, attribute = name.partition(":")
+    if weights is not None and name != "ditto":
+        raise UsageError("--weights belongs to --engine ditto; leave it out")
+    # Named by text: the front reaches this file, and must never load what only one engine needs.
+    module, _, attribute = _ENGINES.get(name, name).partition(":")
     if not attribute:
-        raise SetupError(f"no engine is called {name!r}; use auto, rig, or package.module:Class")
+        raise SetupError(f"no engine is called {name!r}; use auto, rig, ditto, or package.module:Class")
     if "" not in sys.path and str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        return cast(Engine, getattr(importlib.import_module(module), attribute)())
+        engine = getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name == "torch":
+            raise SetupError("engine ditto needs torch; install it: pip install 'visavis[ditto]'") from error
+        raise SetupError(f"engine {name!r} cannot be loaded: {error}") from error
     except (ImportError, AttributeError) as error:
         raise SetupError(f"engine {name!r} cannot be loaded: {error}") from error
+    return cast(Engine, engine(weights) if name == "ditto" else engine())
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,8 +3,8 @@
     python scripts/parity.py --golden tests/golden/ditto [--device cpu|cuda] [--dtype fp32|fp16|bf16]
                              [--only FILE ...] [--json OUT]
 
-A line a case: the largest error seen and what is allowed. Ends with 1 when any is missed. Reduced precision is
-judged by cosine (1e-4 from 1) and mean absolute error (0.003) instead, shown as a share of what is allowed.
+A line a case: the largest error seen and what is allowed. Ends with 1 when any is missed. Reduced precision
+is judged by cosine (1e-4 from 1) and mean absolute error (0.003), shown as a share of what is allowed.
 """
 
 import argparse

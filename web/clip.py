@@ -45,6 +45,7 @@ class Order:
     text: str | None
     voice: str | None
     engine: str
+    weights: str | None
     size: str | None
     seed: int
     fps: int
@@ -91,14 +92,20 @@ def render(
     audio: Annotated[Path | None, typer.Option(help="A file with the voice, of any usual format.")] = None,
     text: Annotated[str | None, typer.Option(help="What to say, instead of --audio.")] = None,
     voice: Annotated[str | None, typer.Option(help="Whose voice says --text.")] = None,
-    engine: Annotated[str, typer.Option(help="What draws the face.")] = "auto",
+    engine: Annotated[
+        str,
+        typer.Option(help="What draws the face: auto (the avatar's own), rig, ditto or pkg.module:Class."),
+    ] = "auto",
+    weights: Annotated[
+        str | None, typer.Option(help="The folder of Ditto's weights, or random:SEED for a picture of noise.")
+    ] = None,
     size: Annotated[str | None, typer.Option(help="WIDTHxHEIGHT, one of the avatar's sizes.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Other blinks and movements for another number.")] = 0,
     fps: Annotated[int, typer.Option(help="Frames a second.")] = int(FRAME_RATE.per_second),
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Make a clip: an avatar speaks a sound file or a text into an MP4."""
-    report = make_clip(Order(avatar, out, audio, text, voice, engine, size, seed, fps))
+    report = make_clip(Order(avatar, out, audio, text, voice, engine, weights, size, seed, fps))
     if as_json:
         sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
     else:
@@ -120,7 +127,7 @@ def make_clip(order: Order) -> Report:
     card = Card(avatar.name, avatar.title, avatar.kind, avatar.sizes, avatar.preview)
     size = card.size_of(order.size)
     with _sound(order) as sound:
-        engine = load_engine(order.engine)
+        engine = load_engine(avatar.kind if order.engine == "auto" else order.engine, weights=order.weights)
         engine.warm()
         began_ns = time.monotonic_ns()
         with _Bar(order.out.name, sound.seconds) as bar:
