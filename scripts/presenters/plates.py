@@ -17,6 +17,12 @@ U8 = NDArray[np.uint8]
 PREVIEW_CUT: Final = (372, 152, 1228, 1008)
 PREVIEW_SIDE = 360
 QUALITY = 92
+LOSSLESS = 101
+"""OpenCV's number for it."""
+GRAIN = 1.0
+"""Levels up or down of a plate's grain: without it a soft wall shows where one of 256 levels ends and the
+next begins."""
+GRAIN_SEED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +60,13 @@ def write_plates(name: str, body: U8, target: Path) -> None:
     """Write the plate of every size: layer `body` (H, W, 4), a scaled master frame, over the painted room."""
     scene = _over(paint(name), body)
     for cut in CUTS:
-        write_webp(target / cut.plate, _cut(scene, cut.box, (cut.width, cut.height)))
+        plate = _grained(_cut(scene, cut.box, (cut.width, cut.height)))
+        write_webp(target / cut.plate, plate, LOSSLESS)
 
 
 def write_preview(name: str, whole: U8, path: Path) -> None:
     """Write a square head shot of layer `whole` (H, W, 4) over the painted room as PNG."""
-    shot = _cut(_over(paint(name), whole), PREVIEW_CUT, (PREVIEW_SIDE, PREVIEW_SIDE))
+    shot = _rounded(_cut(_over(paint(name), whole), PREVIEW_CUT, (PREVIEW_SIDE, PREVIEW_SIDE)))
     cv2.imwrite(str(path), shot[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
@@ -70,11 +77,11 @@ def write_webp(path: Path, picture: U8, quality: int = QUALITY) -> None:
         raise SystemExit(f"{path} cannot be written")
 
 
-def _over(room: U8, layer: U8) -> F32:
+def _over(room: F32, layer: U8) -> F32:
     """The room over `AREA` with a layer of the master frame laid over it, (H, W, 3) 0..255."""
     if layer.shape[1::-1] != MASTER:
         layer = cv2.resize(layer, MASTER, interpolation=cv2.INTER_CUBIC).astype(np.uint8)
-    scene = room.astype(np.float32)
+    scene = room.copy()
     left, top = -AREA[0], -AREA[1]
     part = scene[top : top + MASTER[1], left : left + MASTER[0]]
     alpha = layer[..., 3:].astype(np.float32) / 255
@@ -82,8 +89,25 @@ def _over(room: U8, layer: U8) -> F32:
     return scene
 
 
-def _cut(scene: F32, box: tuple[float, float, float, float], size: tuple[int, int]) -> U8:
+def _cut(scene: F32, box: tuple[float, float, float, float], size: tuple[int, int]) -> F32:
     """The part `box` (in master pixels) of a scene over `AREA`, brought to `size` (width, height)."""
     left, top, right, bottom = (edge - start for edge, start in zip(box, AREA[:2] * 2, strict=True))
     whole = scene[int(top) : int(np.ceil(bottom)), int(left) : int(np.ceil(right))]
-    return np.clip(np.round(cv2.resize(whole, size, interpolation=cv2.INTER_AREA)), 0, 255).astype(np.uint8)
+    return cv2.resize(whole, size, interpolation=cv2.INTER_AREA).astype(np.float32, copy=False)
+
+
+def _grained(picture: F32) -> U8:
+    """`picture` in 8 bits, its steps dissolved in triangular noise.
+
+    All colours share it and keep whole distances from green: a third less to store, and codecs lose colour
+    noise anyway.
+    """
+    chance = np.random.default_rng(GRAIN_SEED)
+    one, other = (chance.random((*picture.shape[:2], 1), np.float32) for _ in range(2))
+    green = picture[..., 1:2]
+    level = np.rint(green + np.float32(GRAIN) * (one - other)).astype(np.float32)
+    return _rounded(level + np.rint(picture - green))
+
+
+def _rounded(picture: NDArray[np.floating]) -> U8:
+    return np.clip(np.round(picture), 0, 255).astype(np.uint8)
