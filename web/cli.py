@@ -16,6 +16,7 @@ from ..stream.errors import AudioError, UsageError, VisavisError
 from .bench import live
 from .clip import render
 from .say import say
+from .weights import check, fetch
 
 FAILED, WRONG_USE, INTERRUPTED = 1, 2, 130
 
@@ -119,6 +120,10 @@ command(render)
 benches = typer.Typer(help="Figures of this machine, as JSON and against budgets.", no_args_is_help=True)
 app.add_typer(benches, name="bench")
 command(live, benches)
+weights = typer.Typer(help="Ditto's official files.", no_args_is_help=True)
+app.add_typer(weights, name="weights")
+command(fetch, weights)
+command(check, weights)
 
 
 def main() -> None:
