@@ -148,8 +148,8 @@ def sampled(pixels: NDArray[np.generic], place: ArrayLike, height: int, width: i
     return out
 
 
-def cut(picture: NDArray[np.uint8], to_picture: Matrix, size: int) -> NDArray[np.uint8]:
-    """The crop (`size`, `size`, 3) uint8 whose pixels lie at `to_picture` (3, 3) in `picture`, black
+def cut(picture: NDArray[np.uint8], to_picture: ArrayLike, size: int) -> NDArray[np.uint8]:
+    """The crop (`size`, `size`, 3) uint8 whose pixels lie at `to_picture` (2 or 3, 3) in `picture`, black
     outside."""
     return (sampled(picture, to_picture, size, size) + np.float32(0.5)).astype(np.uint8)
 

@@ -36,13 +36,13 @@ def eye_directions(points: NDArray[np.float32]) -> NDArray[np.float32]:
     """(..., 3, 2), axis by left and right: from the eye's middle to its iris, in widths of the eye. `points`
     as for `eye_values`."""
     corners = points[..., _OUTER, :] - points[..., _INNER, :]
-    return np.swapaxes(_away(points) / (_length(corners) + _TINY), -1, -2)
+    return np.swapaxes(np.divide(_away(points), _length(corners) + _TINY, dtype=np.float32), -1, -2)
 
 
 def _away(points: NDArray[np.float32]) -> NDArray[np.float32]:
     """(..., 2, 3): from the middle of each eye's corners to its iris."""
-    middle = (points[..., _OUTER, :] + points[..., _INNER, :]) * np.float32(0.5)
-    return points[..., _IRIS, :] - middle
+    corners = points[..., _OUTER, :] + points[..., _INNER, :]
+    return points[..., _IRIS, :] - np.divide(corners, 2, dtype=np.float32)
 
 
 def _length(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -50,4 +50,4 @@ def _length(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    return vectors / (_length(vectors) + _TINY)
+    return np.divide(vectors, _length(vectors) + _TINY, dtype=np.float32)

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..crop import Matrix, inverted, sampled
+from ..crop import Matrix, sampled
 
 SIDE: Final = 512
 """Of the crop that the decoder draws, in pixels."""
@@ -27,7 +27,7 @@ def put_back(
 ) -> NDArray[np.uint8]:
     """`plate` (H, W, 3) RGB with `face` (S, S, 3), 0..255, on it where `to_plate` (3, 3) puts its pixels."""
     height, width = plate.shape[:2]
-    place = inverted(to_plate)
+    place = np.linalg.inv(to_plate.astype(np.float64))
     return blend(
         plate, sampled(face, place, height, width), sampled(mask[..., None], place, height, width)[..., 0]
     )
