@@ -1,0 +1,110 @@
+"""`geometry`: keypoint transform, angles, gaze, smoothing over frames, size rule, masks, eye values."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from visavis.render.crop import fit_size
+from visavis.render.ditto import eyes, keypoints, smoothing
+from visavis.render.ditto.motion import Source
+from visavis.render.ditto.putback import feather
+
+from .harness import F32, Comparison, GoldenFile
+from .made_up import ITEMS, source_of
+
+TOLERANCE = 1e-5
+DEGREES = 1e-4
+"""The range is +-100 degrees."""
+
+
+def run(file: GoldenFile) -> Iterator[Comparison]:
+    parts: dict[str, Callable[[GoldenFile], Iterator[Comparison]]] = {
+        "transform_keypoint": _keypoints,
+        "rotation": _rotation,
+        "gaze_exp": _gaze,
+        "check_resize": _sizes,
+        "lmk478_used": _eyes,
+    }
+    for array, part in parts.items():
+        if array in file.arrays:
+            yield from part(file)
+    yield from _smoothed(file)
+    yield from _masks(file)
+
+
+def _keypoints(file: GoldenFile) -> Iterator[Comparison]:
+    face = _face(file)
+    points = keypoints.transform(face.motion, face.canonical)
+    yield file.compare("transform_keypoint", points, TOLERANCE)
+    for item in ("pitch", "yaw", "roll"):
+        scores = _tensor(file, f"x.{item}")
+        yield file.compare(f"degree.{item}", keypoints.degrees(scores), DEGREES)
+
+
+def _rotation(file: GoldenFile) -> Iterator[Comparison]:
+    yield file.compare("rotation", keypoints.rotation(*_tensor(file, "deg")), TOLERANCE)
+
+
+def _gaze(file: GoldenFile) -> Iterator[Comparison]:
+    number = r"\s*(-?[\d.]+)\s*"
+    note = str(file.cases["gaze_exp"]["note"])
+    turns = [[float(part) for part in pair] for pair in re.findall(rf"\({number},{number}\)", note)]
+    row = re.search(r"row (\d+)", note)
+    dx, dy = torch.tensor(turns, device=file.device).unbind(1)
+    still = _tensor(file, "x.exp")[int(row[1]) if row else 0]
+    yield file.compare("gaze_exp", still + keypoints.gaze_shift(dx, dy), TOLERANCE)
+
+
+def _smoothed(file: GoldenFile) -> Iterator[Comparison]:
+    for array in file.arrays:
+        if array.startswith("smooth_in."):
+            found = smoothing.moving_mean(_tensor(file, array), file.cases["smooth"]["k"])
+            yield file.compare(array.replace("smooth_in", "smooth_out"), found, TOLERANCE)
+
+
+def _sizes(file: GoldenFile) -> Iterator[Comparison]:
+    expected = file.arrays["check_resize"]
+    found: list[tuple[int, ...]] = []
+    for height, width, longest, *_ in expected.tolist():
+        fitting = fit_size(height, width, longest)
+        found.append((height, width, longest, *fitting, fitting != (height, width)))
+    yield file.compare("check_resize", np.array(found), 0)
+
+
+def _masks(file: GoldenFile) -> Iterator[Comparison]:
+    for array in file.arrays:
+        if found := re.fullmatch(r"mask(\d+)", array):
+            yield file.compare(array, feather(int(found[1]), int(found[1])), TOLERANCE)
+        elif array.startswith("mask_"):
+            yield file.compare(array, _described_mask(file.cases[array]["note"]), TOLERANCE)
+
+
+def _described_mask(note: str) -> F32:
+    value = {name: float(number) for name, number in re.findall(r"(\w+) (\d[\d.]*)", note)}
+    return feather(
+        int(value["height"]),
+        int(value["width"]),
+        height_ratio=value["ratio_h"],
+        width_ratio=value["ratio_w"],
+    )
+
+
+def _eyes(file: GoldenFile) -> Iterator[Comparison]:
+    used = np.asarray(file.arrays["lmk478_used"], np.float32)
+    points = np.zeros((len(used), eyes.POINTS, 3), np.float32)
+    points[:, file.cases["eye"]["used_indices"]] = used
+    opened, ball = eyes.eye_values(points)
+    yield file.compare("eye_open", opened, TOLERANCE)
+    yield file.compare("eye_ball", ball, TOLERANCE)
+    if "eye_ball_direction" in file.arrays:
+        yield file.compare("eye_ball_direction", eyes.eye_directions(points), TOLERANCE)
+
+
+def _face(file: GoldenFile) -> Source:
+    items = [np.asarray(file.arrays[f"x.{item}"], np.float32) for item in (*ITEMS, "kp")]
+    return source_of(file, tuple(items[:-1]), items[-1])
+
+
+def _tensor(file: GoldenFile, array: str) -> torch.Tensor:
+    return torch.from_numpy(np.asarray(file.arrays[array], np.float32)).to(file.device)
