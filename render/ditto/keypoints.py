@@ -12,7 +12,7 @@ LIPS: Final = (6, 12, 14, 17, 19, 20)
 """Keypoints of the lips."""
 EYES: Final = (11, 13, 15, 16, 18)
 """Keypoints of eyes and lids."""
-_BIN_DEGREES, _FIRST_BIN_DEGREES = 3.0, -97.5
+_BIN_DEGREES, _MIDDLE_BIN = 3.0, 32.5
 _LEFT_X, _LEFT_Y, _RIGHT_X, _RIGHT_Y = 33, 34, 45, 46
 """Columns of expression: keypoints 11 and 15, x and y."""
 _GAZE_FAR, _GAZE_NEAR, _GAZE_DOWN = 0.001, 0.0007, -0.001
@@ -22,8 +22,8 @@ _GAZE_FAR, _GAZE_NEAR, _GAZE_DOWN = 0.001, 0.0007, -0.001
 def degrees(scores: Tensor) -> Tensor:
     """`scores` (..., 66) of 3-degree bins as the expected angle (...) float32 in degrees."""
     weights = scores.float().softmax(-1)
-    places = torch.arange(BINS, dtype=torch.float32, device=scores.device)
-    return (weights * places).sum(-1) * _BIN_DEGREES + _FIRST_BIN_DEGREES
+    places = torch.arange(BINS, dtype=torch.float32, device=scores.device) - _MIDDLE_BIN
+    return (weights * places).sum(-1) * _BIN_DEGREES
 
 
 def rotation(pitch: Tensor, yaw: Tensor, roll: Tensor) -> Tensor:
