@@ -71,7 +71,7 @@ class Encoder(nn.Module):
         """`x` and what each block makes of it."""
         levels = [x]
         for block in self.down_blocks:
-            levels.append(F.avg_pool3d(block(levels[-1]), (1, 2, 2)))
+            levels.append(halved(block(levels[-1])))
         return levels
 
 
@@ -163,6 +163,11 @@ def blobs(grid: Tensor, keypoints: Tensor) -> Tensor:
 def spread(keypoints: Tensor) -> Tensor:
     """`keypoints` (B, 21, 3) as (B, 21, 1, 1, 1, 3)."""
     return keypoints[:, :, None, None, None]
+
+
+def halved(volume: Tensor) -> Tensor:
+    """`volume` (B, C, D, H, W) with half the height and width: each cell the mean of four."""
+    return F.avg_pool2d(volume.flatten(1, 2), 2).unflatten(1, volume.shape[1:3])
 
 
 def sample(volume: Tensor, grid: Tensor) -> Tensor:
