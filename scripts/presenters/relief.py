@@ -25,6 +25,9 @@ LOCK_PX = 15
 SOLID, FADE_ROWS, NAPE_LIGHT = 128, 0.03, 0.55
 """Alpha of a strand that hair is filled up to; over which share of the rows the filling ends; how light it
 is."""
+BRIGHT, STRAND_PX, LEAST_LIGHT = 70, 8, 0.85
+"""Percentile of the light of hair that counts as lit; how wide a lock is, in master pixels; the least light
+above the eyes as a share of what is lit beside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +71,41 @@ def relief(
 
 
 def closed(picture: U8, first_row: float, last_row: float) -> U8:
-    """A layer (H, W, 4) of hair with each row filled, in the darker tones beside, from its first to its last
-    lock, fading out at `first_row` and `last_row`: what grows behind a neck hides the room."""
+    """A layer (H, W, 4) of hair filled between its outermost locks, in the darker tones beside, down to
+    `last_row`, where it fades out: what grows behind a head and a neck hides the room.
+
+    Above `first_row` hair in the dark under the head is lit: beside a temple it is seen from outside.
+    """
     alpha = picture[..., 3]
     side = max(3, round(LOCK_PX * alpha.shape[1] / MASTER[0]))
     kernel = np.ones((side, side), np.uint8)
     solid = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, kernel) > 0
-    begun = np.logical_or.accumulate(solid, axis=1)
+    begun = np.logical_or.accumulate(solid, axis=1) & np.logical_or.accumulate(solid, axis=0)
     between = begun & np.logical_or.accumulate(solid[:, ::-1], axis=1)[:, ::-1]
     rows = np.arange(len(alpha))
-    inner = np.minimum(last_row - rows, rows - first_row)
-    fade = np.clip(inner / max(1.0, len(alpha) * FADE_ROWS), 0, 1)[:, None]
+    fade = np.clip((last_row - rows) / max(1.0, len(alpha) * FADE_ROWS), 0, 1)[:, None]
     cover = np.maximum(alpha, 255 * between * fade)
-    own = alpha.astype(np.float32) / 255
-    color = spread(picture[..., :3].astype(np.float32), (own > 0.25).astype(np.float32)) * NAPE_LIGHT
-    mixed = picture[..., :3] * own[..., None] + color * (1 - own[..., None])
-    return np.round(np.concatenate([mixed, cover[..., None]], 2)).astype(np.uint8)
+    own = (alpha / 255).astype(np.float32)
+    lit = _lit(picture[..., :3].astype(np.float32), own, rows < first_row)
+    color = spread(lit, (own > 0.25).astype(np.float32)) * NAPE_LIGHT
+    mixed = lit * own[..., None] + color * (1 - own[..., None])
+    return np.round(np.clip(np.concatenate([mixed, cover[..., None]], 2), 0, 255)).astype(np.uint8)
+
+
+def _lit(color: F32, cover: F32, rows: NDArray[np.bool_]) -> F32:
+    """`color` (H, W, 3) of hair that covers `cover` (H, W), with its own strands but nowhere in the chosen
+    `rows` (H,) much darker than its brighter parts beside."""
+    light = color.mean(2)
+    seen = light[(cover > 0.5) & rows[:, None]]
+    if not len(seen):
+        return color
+    bright = np.clip(light / max(float(np.percentile(seen, BRIGHT)), 1.0) * 3 - 2, 0, 1) * cover
+    tone = spread(color, bright.astype(np.float32))
+    sigma = STRAND_PX * color.shape[1] / MASTER[0]
+    mean = cv2.GaussianBlur(light * cover, (0, 0), sigma) / (cv2.GaussianBlur(cover, (0, 0), sigma) + 0.01)
+    strands = np.clip((light + 4) / (mean + 4), 0.7, 1.3)[..., None]
+    share = np.clip((np.flatnonzero(rows)[-1] - np.arange(len(rows))) / max(1.0, len(rows) * FADE_ROWS), 0, 1)
+    return np.maximum(color, tone * strands * (LEAST_LIGHT * share[:, None, None])).astype(np.float32)
 
 
 def eased(depth: F32, spacing: float) -> F32:

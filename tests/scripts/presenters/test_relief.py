@@ -86,9 +86,23 @@ def test_closed_hair_hides_what_lies_between_its_strands_above_the_nape() -> Non
     picture = closed(layer()[0], 120.0, 180.0)
     assert picture[150, 200, 3] == 255
     assert picture[190, 200, 3] == 0
-    assert picture[110, 200, 3] == 0
+    assert picture[110, 200, 3] == 255
     assert picture[150, 60, 3] == 0
     assert picture[150, 200, :3].max() < 90
+
+
+def test_closed_hair_keeps_what_is_open_to_the_top() -> None:
+    picture, _ = layer()
+    picture[:150, 170:230] = 0
+    assert closed(picture, 120.0, 180.0)[70:140, 180:220, 3].max() == 0
+
+
+def test_hair_in_the_dark_under_a_head_is_lit_above_the_eyes() -> None:
+    picture, _ = layer()
+    picture[100:200, 150:250] = (2, 2, 2, 255)
+    lit = closed(picture, 150.0, 180.0)[..., :3].max(2)
+    assert 60 < lit[110:130, 170:230].min() <= lit[110:130, 170:230].max() < 90
+    assert lit[152:170, 170:230].max() <= 2
 
 
 def test_closing_leaves_the_strands_as_they_are() -> None:
