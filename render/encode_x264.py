@@ -17,8 +17,8 @@ _LEAST_BPS = 100_000
 
 _VBV_MS = 300
 """How far a keyframe may run ahead of the bitrate; it bounds the burst that a viewer's link must swallow."""
-_KEYFRAME_INTERVAL = 250
-"""Ten seconds. Viewers ask for keyframes and get them at once; this one only makes recordings seekable."""
+_KEYFRAME_INTERVAL = 1 << 30
+"""Never: who needs a keyframe asks and gets it at once. Each one makes a still face's texture jump."""
 _BEST_QUANTISER = 18
 """Nobody sees the difference below it (48 dB), but a still face would use the whole bitrate for it."""
 

@@ -93,8 +93,8 @@ def test_a_cut_does_not_make_a_keyframe() -> None:
     assert [packet.keyframe for packet in packets] == [True, False, False, False]
 
 
-def test_ten_seconds_pass_without_a_keyframe_of_its_own() -> None:
-    packets = encode(an_encoder(), (a_surface(index) for index in range(250)))
+def test_twenty_seconds_pass_without_a_keyframe_of_its_own() -> None:
+    packets = encode(an_encoder(), (a_surface(index) for index in range(500)))
     assert sum(packet.keyframe for packet in packets) == 1
 
 
@@ -151,8 +151,7 @@ def test_bitrate_follows_in_mid_stream_without_a_keyframe() -> None:
         encoder.set_bitrate(bitrate_bps)
         first = 50 + turn * 100
         packets = encode(encoder, (noise(index) for index in range(100)), first=first)
-        keyframes = [packet.keyframe for packet in packets if packet.pts != 250 * 3600]
-        assert not any(keyframes)
+        assert not any(packet.keyframe for packet in packets)
         rates.append(sum(len(packet.data) for packet in packets[50:]) * 8 / 2)
     assert rates == pytest.approx([400_000, 1_600_000, 600_000], rel=0.25)
 
