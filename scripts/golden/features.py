@@ -1,0 +1,54 @@
+"""`wav2feat`: features of random sound, online and offline, with the stand-in audio encoder."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from visavis.render.ditto import features
+from visavis.render.ditto.random_encoder import ProjectionEncoder
+from visavis.stream.clock import FEATURE_HOP
+
+from .harness import Comparison, GoldenFile, sliced
+from .made_up import described
+
+TOLERANCE = 1e-5
+
+
+def run(file: GoldenFile) -> Iterator[Comparison]:
+    encoder = _encoder(file, file.cases["stub"]["rule"])
+    for name, case in file.cases.items():
+        if "audio" not in case:
+            continue
+        chunk = features.Chunk(*case["chunksize"])
+        if "window" in case and chunk.window_samples != case["window"]:
+            yield Comparison(f"{name}.window", abs(chunk.window_samples - case["window"]), 0)
+        samples = described(file, case["audio"])
+        columns = sliced(case["stored"])[-1]
+        yield from _stored(file, f"{name}.offline", features.offline(encoder, samples, chunk), columns)
+        yield from _stored(file, f"{name}.online", features.online(encoder, samples, chunk), columns)
+    yield from _silence(file, encoder)
+
+
+def _stored(
+    file: GoldenFile, array: str, found: torch.Tensor, columns: slice = slice(None)
+) -> Iterator[Comparison]:
+    if array in file.arrays:
+        yield file.compare(array, found[:, columns], TOLERANCE)
+
+
+def _silence(file: GoldenFile, encoder: features.AudioEncoder) -> Iterator[Comparison]:
+    """What comes before the first sample; as many columns are stored as divide a row evenly."""
+    if (array := "silence_preroll.offline") in file.arrays:
+        frames, stored = file.arrays[array].shape
+        silence = np.zeros(frames * FEATURE_HOP, np.float32)
+        found = features.offline(encoder, silence, features.Chunk())
+        yield from _stored(file, array, found, slice(None, None, features.WIDTH // stored))
+
+
+def _encoder(file: GoldenFile, rule: str) -> ProjectionEncoder:
+    basis, bias = (
+        described(file, re.search(rf"{part}\s*=\s*(.*?\)(?:\s*\*\s*[\d.]+)?)", rule)[1])  # type: ignore[index]
+        for part in ("basis", "bias")
+    )
+    return ProjectionEncoder(torch.from_numpy(basis), torch.from_numpy(bias))
