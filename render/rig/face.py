@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..avatar import Avatar, View
-from . import edges, plate, posing, raster, smooth
+from . import edges, plate, posing, raster, seal, smooth
 from .drawing import Box, Posed, Target, clear, draw_cover, draw_hair, draw_head
 from .eyes import Eye
 from .interior import Interior
@@ -73,6 +73,8 @@ class Face:
         self._outline = edges.load_outline(mesh.rest, mesh.skin)
         self._zones = smooth.zones(mesh)
         self._field = _field(mesh, self.view)
+        self._dm_px = float(mesh.lens[0]) / mesh.mouth_depth
+        """Pixels of a model unit at the mouth."""
         self._uniform = plate.uniform(self._field.across)
         x, y, width, height = self.view.crop
         ground = avatar.plate(size)[y : y + height, x : x + width]
@@ -140,6 +142,8 @@ class Face:
         draw_head(target, mesh, self._eyes, self._posed(motion, canvas))
         smooth.smooth_zones(self._zones, canvas.screen, sketch.packed, width)
         draw_hair(target, sketch.layers, views, canvas.screen, canvas.uv, box)
+        lips = int(canvas.screen[mesh.lips, 1].mean())
+        seal.seal(sketch.packed, width, box, lips, self._dm_px)
         self._finish(motion, canvas, sketch.packed, box)
 
     def _pose(self, motion: Motion, canvas: Canvas, groups: tuple[Group, ...]) -> None:
