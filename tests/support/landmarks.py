@@ -8,7 +8,7 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-ASSETS = Path(__file__).resolve().parents[1] / "assets"
+MODELS = Path(__file__).resolve().parents[2] / "render" / "landmark_models"
 _DETECT = 128
 _MESH = 192
 _UPPER_LIP, _LOWER_LIP = 13, 14
@@ -22,7 +22,7 @@ def _model(name: str) -> ort.InferenceSession:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
-    return ort.InferenceSession(ASSETS / name, options, providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(MODELS / name, options, providers=["CPUExecutionProvider"])
 
 
 @lru_cache(maxsize=1)
