@@ -35,6 +35,10 @@ class Cadence:
         row is repeated."""
         return -(-(rows + self.shape.fuse) // self.shape.hop) if rows else 0
 
+    def heard(self, window: int) -> range:
+        """The frames of `window`: its feature rows, and its noise."""
+        return range(window * self.shape.hop - self.shape.overlap, (window + 1) * self.shape.hop)
+
     def leaving(self, window: int) -> range:
         """The frames in what is `finished` after `window`; those below 0 are from before the first sound."""
         first = window * self.shape.hop - self.shape.fuse

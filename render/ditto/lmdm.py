@@ -185,7 +185,7 @@ class MotionDecoder(nn.Module):
         return Moments(self.to_time_cond(hidden), *self._memory(tokens, first=self.size.rows))
 
     def branches(self, noisy: Tensor, lead: Tensor, encoded: Encoded, moments: Moments) -> Tensor:
-        """(2B, 80, 265) float32: the unconditional estimates of B windows, then the conditional ones.
+        """(2, B, 80, 265) float32: the unconditional and the conditional estimates of B windows.
 
         `noisy` (B, 80, 265); `lead` (B, 265), the row of motion that comes before the window; `moments` of
         one step number for all, or of B.
@@ -200,11 +200,11 @@ class MotionDecoder(nn.Module):
         values = torch.cat((encoded.values, time_values), dim=2)
         for index, layer in enumerate(self.seqTransDecoder.stack):
             hidden = layer(hidden, activated, keys[index], values[index])
-        return self.final_layer(hidden).float()
+        return self.final_layer(hidden).float().unflatten(0, (2, batch))
 
     def step(self, noisy: Tensor, lead: Tensor, encoded: Encoded, moments: Moments) -> Tensor:
         """The guided estimate (B, 80, 265) float32 of windows without noise; arguments as for `branches`."""
-        unconditional, conditional = self.branches(noisy, lead, encoded, moments).chunk(2)
+        unconditional, conditional = self.branches(noisy, lead, encoded, moments)
         return unconditional + GUIDANCE * (conditional - unconditional)
 
     def forward(self, noisy: Tensor, lead: Tensor, conditions: Tensor, times: Tensor) -> Tensor:
