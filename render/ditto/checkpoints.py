@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias, cast
 from uuid import uuid4
 
-import onnxruntime
 import safetensors
 import safetensors.torch
 import torch
@@ -27,6 +26,7 @@ from . import random_weights
 from .appearance import AppearanceExtractor
 from .configuration import load_configuration
 from .decoder import Decoder
+from .hubert import Hubert
 from .lmdm import MotionDecoder
 from .motion_net import MotionExtractor
 from .spectral import fold, official_layout
@@ -53,7 +53,6 @@ _LAYOUT: Final = "1"
 """Of the files that are kept: another one is not read."""
 _MOST_PICKLE_BYTES: Final = 8 << 20
 _SHOWN: Final = 3
-_HUBERT: Final = (("input_values",), ("encoding_out",))
 _BROKEN: Final = (
     *(pickle.UnpicklingError, zipfile.BadZipFile, RuntimeError, OSError, EOFError, ValueError, KeyError),
     *(IndexError, TypeError, AttributeError, AssertionError, NotImplementedError, OverflowError, MemoryError),
@@ -111,8 +110,8 @@ def load(
 ) -> Weights:
     """The state dict of `network`, the official one called `name` unless given, on the CPU.
 
-    Parameters are of `dtype`, buffers as they are. Raises SetupError, in one line that names the file, when
-    it is missing, damaged or of another shape; UsageError for an unknown name.
+    Parameters are of `dtype`, layers with buffers as they are. Raises SetupError, in one line that names the
+    file, when it is missing, damaged or of another shape; UsageError for an unknown name.
     """
     network = network or blank(name)
     if isinstance(source, RandomWeights):
@@ -148,7 +147,8 @@ def inspect(file: WeightsFile, path: Path) -> Inside:
     """
     match path.suffix:
         case ".onnx":
-            return _inspect_onnx(file, path)
+            Hubert(path)
+            return Inside(0, 0, (), ())
         case ".pkl":
             load_configuration(path)
             return Inside(0, 0, (), ())
@@ -272,29 +272,18 @@ def _advice(name: str) -> str:
     return f"fetch it again with {again(file_named(name))}"
 
 
-def _inspect_onnx(file: WeightsFile, path: Path) -> Inside:
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's errors share no base but this
-        raise SetupError(f"{path} is damaged or no ONNX; {_advice(file.name)}") from error
-    names = (
-        tuple(one.name for one in session.get_inputs()),
-        tuple(one.name for one in session.get_outputs()),
-    )
-    problems = () if names == _HUBERT else (f"{path} has inputs and outputs {names} instead of {_HUBERT}",)
-    return Inside(0, 0, (), problems)
-
-
 def _cast(weights: Weights, network: nn.Module, dtype: torch.dtype) -> Weights:
-    """Parameters in `dtype`. Buffers are statistics and tables, which half precision would spoil. All are
-    copies, so that no file stays open.
+    """Parameters in `dtype`. Layers with buffers stay as they are, batch norms for one: half precision would
+    spoil statistics and tables, and torch wants all of such a layer in one dtype. All are copies, so that no
+    file stays open.
     """
-    parameters = {key for key, _ in network.named_parameters()}
+    fixed = {
+        name
+        for name, layer in network.named_modules()
+        if next(layer.buffers(recurse=False), None) is not None
+    }
     return {
-        key: value.to(dtype if key in parameters else value.dtype, copy=True).contiguous()
+        key: value.to(value.dtype if key.rpartition(".")[0] in fixed else dtype, copy=True).contiguous()
         for key, value in weights.items()
     }
 

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 import torch
 from support.checkpoints import SEED, content, save, write
+from support.tiny_hubert import tiny_hubert
 from torch import Tensor, nn
 from visavis.render.ditto import checkpoints
+from visavis.render.ditto.appearance import AppearanceExtractor, AppearanceSize
 from visavis.render.ditto.checkpoints import (
     NETWORKS,
     RandomWeights,
@@ -36,6 +38,10 @@ def tiny_decoder() -> Decoder:
 
 def tiny_lmdm() -> MotionDecoder:
     return MotionDecoder(LmdmSize.tiny())
+
+
+def tiny_appearance() -> AppearanceExtractor:
+    return AppearanceExtractor(AppearanceSize.tiny())
 
 
 def equal(first: dict[str, Tensor], second: dict[str, Tensor]) -> bool:
@@ -80,17 +86,32 @@ def test_what_was_read_once_is_kept_beside_and_read_from_there(
     assert [one.name for one in path.parent.iterdir() if "safetensors." in one.name] == []
 
 
-def test_half_precision_is_for_parameters_and_kept_on_its_own(tmp_path: Path) -> None:
-    network = tiny_lmdm()
-    path = write("lmdm", tmp_path, network)
-    whole = load("lmdm", tmp_path, network=network)
+@pytest.mark.parametrize(
+    ("name", "make", "whole"),
+    [("lmdm", tiny_lmdm, ".freqs"), ("appearance_extractor", tiny_appearance, "norm")],
+)
+def test_half_precision_leaves_layers_with_buffers_alone_and_is_kept_on_its_own(
+    tmp_path: Path, name: str, make: Callable[[], nn.Module], whole: str
+) -> None:
+    network = make()
+    path = write(name, tmp_path, network)
+    full = load(name, tmp_path, network=network)
     for _ in range(2):
-        half = load("lmdm", tmp_path, network=network, dtype=torch.float16)
-        parameters = {key for key, _ in network.named_parameters()}
-        assert {half[key].dtype for key in parameters} == {torch.float16}
-        assert {half[key].dtype for key in half.keys() - parameters} == {torch.float32}
-        assert all(torch.equal(half[key], whole[key].to(half[key].dtype)) for key in half)
+        half = load(name, tmp_path, network=network, dtype=torch.float16)
+        kept = {key for key in half if half[key].dtype == full[key].dtype}
+        assert kept
+        assert all(whole in key for key in kept)
+        assert {half[key].dtype for key in half.keys() - kept} == {torch.float16}
+        assert all(torch.equal(half[key], full[key].to(half[key].dtype)) for key in half)
     assert path.with_suffix(".fp16.safetensors").is_file()
+
+
+def test_a_network_in_half_precision_computes(tmp_path: Path) -> None:
+    network = tiny_appearance()
+    network.load_state_dict(
+        load("appearance_extractor", RandomWeights(1), network=network, dtype=torch.float16), assign=True
+    )
+    assert network.eval()(torch.rand(1, 3, 32, 32).half()).isfinite().all()
 
 
 def test_another_file_in_its_place_is_read_anew(tmp_path: Path) -> None:
@@ -363,6 +384,15 @@ def test_looking_into_a_file_lists_all_that_differs(tmp_path: Path) -> None:
         f"{path} has other shapes: mlp.2.bias (3,) instead of (128,)",
         f"{path} has other dtypes: mlp.2.bias torch.float16 instead of torch.float32",
     )
+
+
+def test_looking_into_the_audio_encoder_compares_inputs_and_outputs(tmp_path: Path) -> None:
+    path = tmp_path / "hubert.onnx"
+    path.write_bytes(tiny_hubert())
+    assert inspect(file_named("hubert"), path).problems == ()
+    path.write_bytes(tiny_hubert(output="features"))
+    with pytest.raises(SetupError, match=r"hubert.onnx has inputs and outputs"):
+        inspect(file_named("hubert"), path)
 
 
 def test_a_file_that_cannot_be_looked_into_is_one_line(tmp_path: Path) -> None:
