@@ -87,7 +87,7 @@ def following(file: GoldenFile, case: Case) -> Following:
 def frame_controls(file: GoldenFile, case: Case, frame: int, draws: list[int]) -> FrameControls:
     """What a frame brings: its own values over those for every frame."""
     setup = case["setup"]
-    values = dict(setup.get("overall_ctrl_info") or {}) | case["ctrl"].get(str(frame), {})
+    values = dict(setup.get("overall_ctrl_info") or {}) | case.get("ctrl", {}).get(str(frame), {})
     deltas = [values.get(f"delta_{item.name.lower()}") for item in POSE]
     alphas = [values.get(f"alpha_{item.name.lower()}", 1.0) for item in POSE]
     fade_keys = values.get("fade_out_keys", setup.get("fade_out_keys", ["exp"]))
