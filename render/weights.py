@@ -258,10 +258,10 @@ def check_file(file: WeightsFile, folder: Path, record: Record, on_bytes: Progre
         return Finding(file, path, State.GOOD, size, found)
     wanted = entry.bytes if entry else file.bytes
     if wanted is not None and size != wanted:
-        line = f"{path} has {size:,} bytes instead of {wanted:,}: fetch it again with {again(file)}"
+        line = f"{path} has {size:,} bytes instead of {wanted:,}: fetch it again with {again(file, folder)}"
         return Finding(file, path, State.DAMAGED, size, found, line)
     if entry or file.sha256:
-        line = f"{path} is not the file that was fetched: fetch it again with {again(file)}"
+        line = f"{path} is not the file that was fetched: fetch it again with {again(file, folder)}"
         return Finding(file, path, State.DAMAGED, size, found, line)
     return Finding(file, path, State.UNVERIFIED, size, found)
 
@@ -271,14 +271,15 @@ def _absent(file: WeightsFile, folder: Path) -> Finding:
     halves = sorted(path.parent.glob(f"{path.name}.*{INCOMPLETE}"))
     if halves:
         size = halves[-1].stat().st_size
-        line = f"{path} is half a download, {size:,} bytes so far: go on with {again(file)}"
+        line = f"{path} is half a download, {size:,} bytes so far: go on with {again(file, folder)}"
         return Finding(file, path, State.HALF, size, problem=line)
-    return Finding(file, path, State.MISSING, problem=f"{path} is missing: get it with {again(file)}")
+    return Finding(file, path, State.MISSING, problem=f"{path} is missing: get it with {again(file, folder)}")
 
 
-def again(file: WeightsFile) -> str:
-    """The command that fetches `file`."""
-    return f"visavis weights fetch --only {file.name}"
+def again(file: WeightsFile, folder: Path | None = None) -> str:
+    """The command that fetches `file` into `folder`, the usual one unless given."""
+    to = f" --to {folder}" if folder is not None and folder != default_folder() else ""
+    return f"visavis weights fetch --only {file.name}{to}"
 
 
 def impostor(path: Path) -> str:

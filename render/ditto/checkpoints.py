@@ -137,7 +137,7 @@ def find(name: str, folder: Path) -> Path:
     """The file `name` of the manifest in `folder`. Raises SetupError where it is missing."""
     file = file_named(name)
     if (path := locate(file, folder)) is None:
-        raise SetupError(f"{folder / file.path} is missing: get it with {again(file)}")
+        raise SetupError(f"{folder / file.path} is missing: get it with {again(file, folder)}")
     return path
 
 
@@ -327,6 +327,7 @@ def _keep(kept: Path, path: Path, stamp: dict[str, str], weights: Weights) -> No
     draft = kept.with_name(f"{kept.name}.{uuid4().hex}")
     try:
         safetensors.torch.save_file(weights, draft, stamp | {"sha256": digest(path)})
+        draft.chmod(path.stat().st_mode & 0o666)
         if _stamp(path) == stamp:
             draft.replace(kept)
     except (OSError, safetensors.SafetensorError) as error:

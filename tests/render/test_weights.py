@@ -11,6 +11,7 @@ from visavis.render.weights import (
     Record,
     State,
     WeightsFile,
+    again,
     check_file,
     default_folder,
     digest,
@@ -72,6 +73,14 @@ def test_a_file_is_found_in_the_layout_of_the_hub_of_live_portrait_and_bare(
 def test_the_default_folder_lies_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISAVIS_HOME", str(tmp_path))
     assert default_folder() == tmp_path / "weights"
+
+
+def test_the_advice_names_the_folder_unless_it_is_the_usual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISAVIS_HOME", str(tmp_path))
+    assert again(SMALL) == again(SMALL, tmp_path / "weights") == "visavis weights fetch --only small"
+    assert again(SMALL, tmp_path) == f"visavis weights fetch --only small --to {tmp_path}"
 
 
 def test_a_digest_tells_its_progress(tmp_path: Path) -> None:
