@@ -106,7 +106,7 @@ class Reads:
     rows: list[int]
 
 
-def _reads(file: GoldenFile, case: str) -> Reads:
+def reads_of(file: GoldenFile, case: str) -> Reads:
     """A case that names streams draws them; another reads rows of the one that does, as its words say."""
     options = file.cases[case]
     drawing = [name for name, one in file.cases.items() if re.search(STREAM, str(one.get("input", "")))]
@@ -170,7 +170,7 @@ def _nets(file: GoldenFile) -> Iterator[Comparison]:
     for case in ("appearance", "motion"):
         if case not in file.cases:
             continue
-        image = _batch(file, _reads(file, case))
+        image = _batch(file, reads_of(file, case))
         if case == "appearance":
             yield from _parts(file, case, build("appearance_extractor", file)(image), APPEARANCE)
             continue
@@ -205,7 +205,7 @@ def _warp(file: GoldenFile) -> Iterator[Comparison]:
     inner = {"deformation": "deformation", "mask": "mask", "occlusion_map": "occlusion"}
     outputs: dict[str, tuple[Reads, Tensor]] = {}
     for case, options in file.cases.items():
-        reads = _reads(file, case)
+        reads = reads_of(file, case)
         feature = _batch(file, reads)
         source, driven = (_keypoints(file, name, reads) for name in KEYPOINTS)
         flow = network.flow(feature, source, driven)
@@ -229,7 +229,7 @@ def _decoder(file: GoldenFile) -> Iterator[Comparison]:
     network = build("decoder", file)
     outputs: dict[str, tuple[Reads, Tensor]] = {}
     for case, options in file.cases.items():
-        reads = _reads(file, case)
+        reads = reads_of(file, case)
         got = network(_batch(file, reads))
         outputs[case] = reads, got
         if f"{case}.out" in file.arrays:
