@@ -12,7 +12,7 @@ import pytest
 from support.virtual import RATE, request, tone
 from visavis.render.worker import load_engine, main
 from visavis.stream import link
-from visavis.stream.errors import SetupError
+from visavis.stream.errors import SetupError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECONDS = 30
@@ -128,7 +128,7 @@ def test_a_worker_that_is_killed_leaves_a_closed_link(front: Front) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("nonsense", "use auto, rig, or package.module:Class"),
+        ("nonsense", "use auto, rig, ditto, or package.module:Class"),
         ("no.such.module:Engine", "cannot be loaded"),
         ("support.pattern:Missing", "cannot be loaded"),
     ],
@@ -138,10 +138,25 @@ def test_an_engine_that_cannot_be_had_is_told_plainly(name: str, hint: str) -> N
         load_engine(name)
 
 
+def test_weights_belong_to_ditto() -> None:
+    with pytest.raises(UsageError, match="--engine ditto"):
+        load_engine("rig", weights="random:1")
+
+
+def test_ditto_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.startswith("visavis.render.ditto")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(SetupError, match=r"visavis\[ditto\]"):
+        load_engine("ditto", weights="random:1")
+
+
 def test_the_process_fails_with_one_line_when_its_engine_is_missing(caplog: pytest.LogCaptureFixture) -> None:
     ours, theirs = socket.socketpair()
     with ours:
         assert main(["--fd", str(theirs.detach()), "--engine", "nonsense"]) == 1
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
-        "no engine is called 'nonsense'; use auto, rig, or package.module:Class"
+        "no engine is called 'nonsense'; use auto, rig, ditto, or package.module:Class"
     ]

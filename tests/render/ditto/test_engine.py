@@ -1,0 +1,153 @@
+"""The ditto engine draws the same frames however its slots are mixed, late by what it says and no more."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.ticks import tick
+from support.tiny import avatar, engine
+from visavis.render.avatar import find_avatar
+from visavis.render.ditto.engine import DittoEngine
+from visavis.render.engine import Crop, Due
+from visavis.stream.errors import AvatarError, UsageError
+from visavis.stream.stage import pipeline_latency
+
+Pictures = dict[int, NDArray[np.uint8]]
+SIZE = (720, 1280)
+
+
+def heard(index: int, seed: int = 0) -> Due:
+    sound = np.random.default_rng((seed, index)).normal(0, 0.1, 640).astype(np.float32)
+    return Due(0, replace(tick(index), heard=sound), draw=True)
+
+
+def opened(one: DittoEngine, slot: int = 0, *, face: int = 7, seed: int = 1, index: int = 0) -> DittoEngine:
+    one.open(slot, avatar(face), size=SIZE, seed=seed, index=index)
+    return one
+
+
+def delay(one: DittoEngine) -> int:
+    return one.spec.lookahead // one.spec.hop
+
+
+def played(one: DittoEngine, ticks: Iterable[Due], first: int = 0) -> Pictures:
+    """The pictures of frames from `first` on, of slot 0."""
+    found: Pictures = {}
+    for due in ticks:
+        ready = due.audio.index - delay(one) >= first
+        (crop,) = one.step([replace(due, draw=ready)])
+        if crop is not None:
+            found[crop.index] = crop.pixels
+    return found
+
+
+def same(one: Pictures, other: Pictures) -> list[int]:
+    """Frames that are equal to the last bit."""
+    return [index for index in one if np.array_equal(one[index], other[index])]
+
+
+@pytest.mark.parametrize(
+    ("hop", "fuse", "milliseconds"),
+    [(2, 2, 240), (5, 5, 480), (10, 10, 880), (1, 1, 160), (4, 2, 320), (40, 40, 3280)],
+)
+def test_delay_is_hop_fuse_and_look_ahead(hop: int, fuse: int, milliseconds: int) -> None:
+    assert 1000 * pipeline_latency([engine(hop, fuse).spec]) == milliseconds
+
+
+@pytest.mark.parametrize(("hop", "fuse"), [(2, 2), (3, 1), (5, 5)])
+def test_a_frame_hears_no_further_ahead_than_the_delay(hop: int, fuse: int) -> None:
+    """Wherever in a hop the sound changes."""
+    plain = played(opened(engine(hop, fuse)), (heard(index) for index in range(40)))
+    for change in range(20, 20 + hop):
+        ticks = (heard(index, seed=9 * (index >= change)) for index in range(40))
+        equal = set(same(plain, played(opened(engine(hop, fuse)), ticks)))
+        assert len(equal) < len(plain)
+        assert set(range(change - delay(engine(hop, fuse)))) <= equal
+
+
+def test_each_tick_past_the_delay_draws_its_frame() -> None:
+    one = opened(engine(), index=100)
+    pictures = played(one, (heard(index) for index in range(100, 130)), first=100)
+    assert list(pictures) == list(range(100, 130 - delay(one)))
+    assert pictures[100].shape == (64, 64, 3)
+
+
+def test_a_seed_makes_a_clip_again_to_the_last_bit() -> None:
+    ticks = [heard(index) for index in range(24)]
+    first, again = (played(opened(engine()), ticks) for _ in range(2))
+    assert same(first, again) == list(first)
+    other = played(opened(engine(), seed=2), ticks)
+    assert len(same(first, other)) < len(first) / 2
+
+
+def test_slots_in_a_batch_draw_what_they_draw_alone() -> None:
+    """Two sessions of two avatars, the second one opened later and out of phase with the first one's hops."""
+    alone = [
+        played(opened(engine(3, 3), face=face, seed=face), (heard(index, face) for index in range(30)))
+        for face in (1, 2)
+    ]
+    both = opened(engine(3, 3), 2, face=1, seed=1)
+    opened(both, 0, face=2, seed=2, index=4)
+    late = delay(both)
+    for index in range(30):
+        due = [Due(2, heard(index, 1).audio, draw=index >= late)]
+        if index >= 4:
+            sound = replace(heard(index - 4, 2).audio, index=index)
+            due.insert(index % 2, Due(0, sound, draw=index - 4 >= late))
+        for one, crop in zip(due, both.step(due), strict=True):
+            if crop is not None:
+                expected = alone[0][crop.index] if one.slot == 2 else alone[1][crop.index - 4]
+                assert np.abs(crop.pixels.astype(int) - expected).max() <= 1
+
+
+def test_an_interrupt_goes_on_from_the_frame_that_was_sent() -> None:
+    one = opened(engine())
+    before = played(one, (heard(index) for index in range(30)))
+    one.interrupt(0, 20)
+    after = played(one, (heard(index, seed=3) for index in range(21, 60)), first=21)
+    assert list(after) == list(range(21, 60 - delay(one)))
+    steps = [distance(before[index], before[index + 1]) for index in range(10, 20)]
+    assert distance(before[20], after[21]) <= 1.5 * max(steps)
+
+
+def test_an_interrupt_before_the_first_frame_begins_anew() -> None:
+    one = opened(engine())
+    played(one, (heard(index) for index in range(3)))
+    one.interrupt(0, -1)
+    assert list(played(one, (heard(index) for index in range(20)))) == list(range(20 - delay(one)))
+
+
+def distance(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
+    return float(np.abs(one.astype(float) - other).mean())
+
+
+def test_ticks_are_fed_in_order() -> None:
+    one = opened(engine())
+    with pytest.raises(UsageError, match="expects tick 0, not 1"):
+        one.step([heard(1)])
+
+
+def test_a_rig_is_nothing_that_it_can_draw() -> None:
+    with pytest.raises(AvatarError, match="of kind rig"):
+        engine().open(0, find_avatar("ruby"), size=SIZE, seed=0, index=0)
+
+
+def test_a_slot_can_be_used_again() -> None:
+    ticks = [heard(index) for index in range(16)]
+    one = opened(engine())
+    first = played(one, ticks)
+    one.close(0)
+    assert same(first, played(opened(one), ticks)) == list(first)
+
+
+def test_the_mask_has_the_size_of_the_crop_and_the_matrix_puts_its_middle_there() -> None:
+    one = opened(engine())
+    assert one.mask(0).shape == (64, 64)
+    crop: Crop | None = None
+    for index in range(delay(one) + 1):
+        (crop,) = one.step([replace(heard(index), draw=index >= delay(one))])
+    assert crop is not None
+    middle = crop.matrix @ np.array([31.5, 31.5, 1])
+    assert middle == pytest.approx([0.5 * 255.5 + 100, 0.5 * 255.5 + 50])
