@@ -43,8 +43,11 @@ ROTARY_BASE: Final = 10000.0
 
 
 def loaded(network: NetworkT, name: str, seed: int) -> NetworkT:
-    """`network` with the weights of `seed`, in eval mode and without gradients. One whose state dict is all that
-    it holds may come from torch's meta device, which saves drawing its first weights."""
+    """`network` with the weights of `seed`, on the CPU, in eval mode and without gradients.
+
+    One whose state dict is all that it holds may come from torch's meta device, which saves drawing its first
+    weights.
+    """
     network.load_state_dict(state_dict(network, name, seed), assign=True)
     return network.eval().requires_grad_(False)
 

@@ -10,7 +10,7 @@ import torch
 from visavis.render.ditto import random_weights
 from visavis.render.ditto.stitch import StitchNetwork
 from visavis.scripts.golden.harness import GoldenFile
-from visavis.scripts.golden.networks import reads_of, build, drawn, run
+from visavis.scripts.golden.networks import build, drawn, reads_of, run
 
 SEED = 11
 
