@@ -177,7 +177,7 @@ def _ddim(file: GoldenFile) -> Iterator[Comparison]:
     for name, case in file.cases.items():
         if f"{name}.out" not in file.arrays:
             continue
-        count = int(re.sub(r"\D", "", str(case.get("steps", name))))
+        count = int(case.get("steps") or re.findall(r"\d+", name)[0])
         conditions, lead, start = (
             full(described(file, case[part]), file) for part in ("aud_cond", "kp_cond", "start")
         )

@@ -15,6 +15,7 @@ from visavis.render.ditto.drivers import (
 from visavis.render.ditto.windows import LENGTH, WindowShape
 
 FEATURES = 300
+few = settings(deadline=None, max_examples=25)
 
 
 def features(rows: int) -> Tensor:
@@ -50,7 +51,7 @@ def whole(shape: WindowShape, heard: Tensor) -> Tensor:
 
 
 @given(hops(), st.lists(st.integers(0, 50), max_size=8))
-@settings(deadline=None)
+@few
 def test_each_row_makes_one_frame_however_rows_are_split(shape: WindowShape, blocks: list[int]) -> None:
     rows = sum(blocks)
     heard, driver, out = features(rows), live(shape), list[Tensor]()
@@ -75,7 +76,7 @@ def test_every_hop_gives_all_frames_and_the_first_one_is_the_first(hop: int, row
 
 
 @given(hops(), st.integers(1, 150))
-@settings(deadline=None)
+@few
 def test_frames_leave_after_the_stated_delay(shape: WindowShape, rows: int) -> None:
     """The first frame of a hop leaves as soon as `delay` rows from its own on are there, and no later."""
     driver, out = live(shape), 0
@@ -119,7 +120,7 @@ def test_the_reference_has_frames_too_many_or_too_few(overlap: int, rows: int, f
 
 
 @given(st.integers(1, 40), st.integers(1, 150))
-@settings(deadline=None)
+@few
 def test_live_frames_are_those_of_the_reference_while_it_has_heard_as_much(hop: int, rows: int) -> None:
     shape = WindowShape(hop, hop)
     mine, theirs = live(shape), reference(shape)

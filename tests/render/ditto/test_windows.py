@@ -2,7 +2,7 @@ from dataclasses import dataclass, field
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.motion import normal, options
 from torch import Tensor
@@ -10,6 +10,7 @@ from visavis.render.ditto.motion import RIGID, WIDTH
 from visavis.render.ditto.windows import LENGTH, WindowOptions, Windows, WindowShape, slide
 
 SLOTS = 4
+few = settings(deadline=None, max_examples=30)
 
 
 @st.composite
@@ -20,38 +21,39 @@ def shapes(draw: st.DrawFn, last_hop: int = LENGTH) -> WindowShape:
 
 @dataclass
 class ByHand:
-    """One slot as the rules have it, row by row, with all rows kept."""
+    """All slots in step as the rules have it, row by row, with all rows (B, L, 265) kept."""
 
     shape: WindowShape
-    anchor: Tensor
-    fix_every: int
-    follow: Tensor
-    rows: Tensor = field(default_factory=lambda: torch.zeros(0, WIDTH))
+    options: WindowOptions
+    rows: Tensor = field(default_factory=lambda: torch.zeros(SLOTS, 0, WIDTH))
     windows: int = 0
 
     def take(self, window: Tensor) -> Tensor:
-        """The next lead."""
+        """The next leads (B, 265)."""
         hop, fuse, overlap = self.shape.hop, self.shape.fuse, self.shape.overlap
         if not self.windows:
             self.rows = window.clone()
             self.smooth(range(LENGTH))
         else:
             for j in range(fuse):
-                old = len(self.rows) - fuse + j
-                self.rows[old] = self.rows[old] * (1 - j / fuse) + window[overlap - fuse + j] * (j / fuse)
-            self.rows = torch.cat((self.rows, window[overlap:]))
-            length = len(self.rows)
+                old = self.rows.shape[1] - fuse + j
+                share = j / fuse
+                self.rows[:, old] = self.rows[:, old] * (1 - share) + window[:, overlap - fuse + j] * share
+            self.rows = torch.cat((self.rows, window[:, overlap:]), dim=1)
+            length = self.rows.shape[1]
             self.smooth(range(length - hop - fuse, length - hop + 1))
         self.windows += 1
-        row = self.rows[len(self.rows) - overlap - 1]
-        if self.fix_every and self.windows % self.fix_every == 0:
-            return torch.where(self.follow, row, self.anchor)
-        return row
+        leads = self.rows[:, self.rows.shape[1] - overlap - 1].clone()
+        for slot, every in enumerate(self.options.fix_every.tolist()):
+            if every and self.windows % every == 0:
+                anchor = self.options.anchor[slot]
+                leads[slot] = torch.where(self.options.follow[slot], leads[slot], anchor)
+        return leads
 
     def smooth(self, which: range) -> None:
         reach, before = max(self.shape.smooth, 1) // 2, self.rows.clone()
         for i in which:
-            self.rows[i, RIGID] = before[max(0, i - reach) : i + reach + 1, RIGID].mean(0)
+            self.rows[:, i, RIGID] = before[:, max(0, i - reach) : i + reach + 1, RIGID].mean(1)
 
 
 def windows_of(count: int, slots: int = SLOTS) -> list[Tensor]:
@@ -69,46 +71,41 @@ EVERYONE = torch.ones(SLOTS, dtype=torch.bool)
 
 
 @given(shapes())
+@few
 def test_windows_are_joined_by_the_rules(shape: WindowShape) -> None:
     given_options = options(SLOTS)
     stage, state = fresh(shape, given_options)
-    hands = [
-        ByHand(
-            shape, given_options.anchor[slot], int(given_options.fix_every[slot]), given_options.follow[slot]
-        )
-        for slot in range(SLOTS)
-    ]
-    for window in windows_of(4):
+    hand = ByHand(shape, given_options)
+    for window in windows_of(3):
         stage.step(state, window, given_options, EVERYONE)
-        for slot, hand in enumerate(hands):
-            lead = hand.take(window[slot])
-            kept = min(shape.kept, len(hand.rows))
-            torch.testing.assert_close(state.rows[slot, -kept:], hand.rows[-kept:], atol=1e-6, rtol=0)
-            torch.testing.assert_close(state.lead[slot], lead, atol=1e-6, rtol=0)
-    for slot, hand in enumerate(hands):
-        assert int(state.windows[slot]) == hand.windows == 4
-        again = ByHand(shape, hand.anchor, 0, hand.follow)
-        again.take(windows_of(4)[0][slot])
-        torch.testing.assert_close(state.first[slot], again.rows[0], atol=1e-6, rtol=0)
+        lead = hand.take(window)
+        kept = min(shape.kept, hand.rows.shape[1])
+        torch.testing.assert_close(state.rows[:, -kept:], hand.rows[:, -kept:], atol=1e-6, rtol=0)
+        torch.testing.assert_close(state.lead, lead, atol=1e-6, rtol=0)
+    assert state.windows.tolist() == [3] * SLOTS
+    again = ByHand(shape, given_options)
+    again.take(windows_of(3)[0])
+    torch.testing.assert_close(state.first, again.rows[:, 0], atol=1e-6, rtol=0)
 
 
 @given(shapes())
+@few
 def test_what_is_finished_comes_in_order_and_never_changes(shape: WindowShape) -> None:
     given_options = options(SLOTS)
     stage, state = fresh(shape, given_options)
-    hand = ByHand(shape, given_options.anchor[1], int(given_options.fix_every[1]), given_options.follow[1])
-    out: list[Tensor] = []
-    for window in windows_of(5):
+    hand, out = ByHand(shape, given_options), list[Tensor]()
+    for window in windows_of(4):
         stage.step(state, window, given_options, EVERYONE)
-        out.append(stage.finished(state)[1].clone())
-        hand.take(window[1])
+        out.append(stage.finished(state).clone())
+        hand.take(window)
     # Frame 0 is row `overlap`; rows before the first sound may be from before the first window.
     begin = shape.overlap - shape.fuse
-    rows = torch.cat(out)
-    torch.testing.assert_close(rows, hand.rows[begin : begin + len(rows)], atol=1e-6, rtol=0)
+    rows = torch.cat(out, dim=1)
+    torch.testing.assert_close(rows, hand.rows[:, begin : begin + rows.shape[1]], atol=1e-6, rtol=0)
 
 
 @given(st.permutations(range(SLOTS)), st.lists(st.lists(st.booleans(), min_size=4, max_size=4), max_size=6))
+@few
 def test_slots_may_be_in_any_order_and_move_only_when_active(
     order: list[int], turns: list[list[bool]]
 ) -> None:
