@@ -306,7 +306,7 @@ def trouble(error: OSError) -> str:
         case errno.EROFS:
             return "lies on a disk that is read-only: take another place"
         case errno.ENOSPC | errno.EDQUOT:
-            return "does not fit, the disk is full: free some space and run it again, or take another place"
+            return "lies on a full disk: free some space and run it again, or take another place"
         case errno.ENOTDIR | errno.EEXIST | errno.EISDIR:
             return "has a file where a folder should be, or a folder for a file: take another place"
         case _:

@@ -265,7 +265,7 @@ def test_a_disk_that_fills_up_keeps_what_came(
         return FullDisk(cast(BinaryIO, file), 600_000) if path.suffix == INCOMPLETE and mode == "wb" else file
 
     monkeypatch.setattr(Path, "open", full)
-    assert "the disk is full: free some space and run it again" in fails(quick(hub), tmp_path)
+    assert "lies on a full disk: free some space and run it again" in fails(quick(hub), tmp_path)
     assert get(hub, tmp_path).read_bytes() == CONTENT
     assert len(hub.ranges) == 1
 

@@ -175,7 +175,7 @@ def test_a_closed_file_is_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("number", "line"),
     [
-        (errno.ENOSPC, "the disk is full"),
+        (errno.ENOSPC, "lies on a full disk"),
         (errno.EROFS, "read-only"),
         (errno.EPERM, "permission denied"),
         (errno.ENOTDIR, "has a file where a folder should be"),
