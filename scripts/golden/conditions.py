@@ -8,12 +8,13 @@ import torch
 from visavis.render.ditto import conditions as c
 
 from .harness import Comparison, GoldenFile
-from .made_up import character, described
+from .made_up import character, described, in_float32
 
 TOLERANCE = 1e-5
 
 
 def run(file: GoldenFile) -> Iterator[Comparison]:
+    file = in_float32(file)
     for name, case in file.cases.items():
         if "avatar" in case:
             yield file.compare(f"{name}.cond", _rows(file, case), TOLERANCE)

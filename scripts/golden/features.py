@@ -10,12 +10,13 @@ from visavis.render.ditto.random_encoder import ProjectionEncoder
 from visavis.stream.clock import FEATURE_HOP
 
 from .harness import Comparison, GoldenFile, sliced
-from .made_up import described
+from .made_up import described, in_float32
 
 TOLERANCE = 1e-5
 
 
 def run(file: GoldenFile) -> Iterator[Comparison]:
+    file = in_float32(file)
     encoder = _encoder(file, file.cases["stub"]["rule"])
     for name, case in file.cases.items():
         if "audio" not in case:

@@ -11,7 +11,7 @@ from visavis.render.ditto.motion import Source
 from visavis.render.ditto.putback import feather
 
 from .harness import F32, Comparison, GoldenFile
-from .made_up import ITEMS, source_of
+from .made_up import ITEMS, in_float32, source_of
 
 TOLERANCE = 1e-5
 DEGREES = 1e-4
@@ -19,6 +19,7 @@ DEGREES = 1e-4
 
 
 def run(file: GoldenFile) -> Iterator[Comparison]:
+    file = in_float32(file)
     parts: dict[str, Callable[[GoldenFile], Iterator[Comparison]]] = {
         "transform_keypoint": _keypoints,
         "rotation": _rotation,

@@ -1,6 +1,7 @@
 """Inputs that several golden files draw in the same way."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -14,6 +15,11 @@ _NORMAL = rf"normal\s*\(([\d,\s]+)\)(?:\s*\*\s*({_NUMBER}))?"
 _UNIFORM = rf"uniform\s*(?:({_NUMBER})\s*\.\.\s*({_NUMBER}))?\s*\(([\d,\s]+)\)"
 ITEMS = ("scale", "pitch", "yaw", "roll", "t", "exp")
 """The official names of the parts of a motion, in the order of `Motion`."""
+
+
+def in_float32(file: GoldenFile) -> GoldenFile:
+    """`file` for maths, which is float32 whatever the dtype of the networks under test."""
+    return replace(file, dtype=torch.float32)
 
 
 def described(file: GoldenFile, text: str) -> F32:

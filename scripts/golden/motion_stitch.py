@@ -13,7 +13,7 @@ from visavis.render.ditto.motion_stitch import MotionStitch, StitchState
 from visavis.render.ditto.stitch import StitchNetwork
 
 from .harness import Comparison, GoldenFile
-from .made_up import ITEMS, source_of
+from .made_up import ITEMS, in_float32, source_of
 
 TOLERANCE = 1e-5
 FADES = {"": Fade.NONE, "s": Fade.SOURCE, "d0": Fade.FIRST}
@@ -21,6 +21,7 @@ Case = Mapping[str, Any]  # free-form JSON
 
 
 def run(file: GoldenFile) -> Iterator[Comparison]:
+    file = in_float32(file)
     for name, case in file.cases.items():
         if "blink_len" in case:
             found = blinks.schedule(case["N"], case["blink_len"], case["open_n"], iter(_draws(file, name)))
