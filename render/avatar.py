@@ -1,11 +1,13 @@
 """The avatar folder: what a registered appearance is on disk, read with every promise checked."""
 
+import contextlib
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 import cv2
 import msgspec
@@ -14,7 +16,8 @@ import safetensors
 import safetensors.numpy
 from numpy.typing import NDArray
 
-from ..stream.errors import AvatarError
+from ..stream.errors import AvatarError, UsageError
+from .home import home
 
 SCHEMA = 2
 MANIFEST = "avatar.json"
@@ -22,6 +25,7 @@ TENSORS = "tensors.safetensors"
 PREVIEW = "preview.png"
 _LARGEST_TEXTURE = 4096
 PRESENTERS: Final = Path(__file__).parent / "presenters"
+_NAME = re.compile(r"[a-z0-9-]{1,40}")
 
 Tensor = NDArray[np.generic]
 
@@ -40,8 +44,10 @@ class View(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     crop: tuple[int, int, int, int]
 
 
-class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`avatar.json`. `files` maps every other file of the folder to its SHA-256."""
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """`avatar.json`. `files` maps every other file of the folder to its SHA-256; `weights` is the digest of
+    the networks that a ditto avatar was registered with.
+    """
 
     schema: int
     kind: str
@@ -51,6 +57,17 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     units: tuple[str, ...]
     views: tuple[View, ...]
     files: dict[str, str]
+    weights: str = ""
+
+
+class Table(Protocol):
+    """What avatars of one kind hold: the `TEXTURES` they need, and `check`, which raises AvatarError unless
+    the tensors of an avatar called `name` are all there and fit."""
+
+    @property
+    def TEXTURES(self) -> tuple[str, ...]: ...
+
+    def check(self, name: str, units: tuple[str, ...], tensors: Mapping[str, Tensor]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +80,7 @@ class Avatar:
     shape_delta (N, 3) in 1/2000 of a model unit, camera (4, 3) position, right, up, forward, lens (4,) focal
     length, principal point and master size in pixels, pivot (3,), mouth (3,), eyes (2, 3), eye_radius (1,),
     view_yaw (3,) in degrees, release (52,) face units that are added as the lips part: what holds them shut
-    at rest.
+    at rest. Those of a ditto avatar are in ditto/tensors.py.
     """
 
     folder: Path
@@ -124,11 +141,10 @@ class Avatar:
 
 def load_avatar(folder: Path) -> Avatar:
     """The avatar in `folder`. Raises AvatarError when anything is missing, damaged or of another schema."""
-    from .rig import tensors as rig
-
     manifest = _manifest(folder)
+    table = _table(manifest)
     blobs = {name: _checked(folder, name, digest) for name, digest in manifest.files.items()}
-    needed = {TENSORS, PREVIEW, *rig.TEXTURES, *(view.plate for view in manifest.views)}
+    needed = {TENSORS, PREVIEW, *table.TEXTURES, *(view.plate for view in manifest.views)}
     if missing := needed - blobs.keys():
         raise AvatarError(
             f"avatar {manifest.name} lists no {', '.join(sorted(missing))}; pack the avatar again"
@@ -139,7 +155,7 @@ def load_avatar(folder: Path) -> Avatar:
         raise AvatarError(
             f"{TENSORS} of avatar {manifest.name} cannot be read: {error}; pack it again"
         ) from error
-    rig.check(manifest.name, manifest.units, tensors)
+    table.check(manifest.name, manifest.units, tensors)
     return Avatar(folder, manifest, MappingProxyType(tensors))
 
 
@@ -148,18 +164,62 @@ def presenters() -> tuple[str, ...]:
     return tuple(sorted(_folders(PRESENTERS)))
 
 
+def store() -> Path:
+    """The folder of the avatars that this machine's user registered; it may not be there yet."""
+    return home() / "avatars"
+
+
+def own_avatars() -> dict[str, Path]:
+    """The user's avatars by name, and their folders; none where the account has no place for data."""
+    with contextlib.suppress(UsageError):
+        return dict(sorted(_folders(store()).items()))
+    return {}
+
+
+def check_name(name: str) -> None:
+    """Raise AvatarError unless `name` may be given to a new avatar."""
+    if not _NAME.fullmatch(name):
+        raise AvatarError(f"{name[:40]!r} is no name for an avatar; use 1 to 40 of a-z, 0-9 and -")
+    if name in _folders(PRESENTERS):
+        raise AvatarError(f"{name} is a presenter that ships with the project; choose another name")
+
+
 def find_avatar(name: str) -> Avatar:
-    """The presenter called `name`, which never becomes part of a path. Raises AvatarError with the names."""
-    known = _folders(PRESENTERS)
+    """The presenter or the user's avatar called `name`, which never becomes part of a path.
+
+    Raises AvatarError with the names there are.
+    """
+    known = own_avatars() | _folders(PRESENTERS)
     if name not in known:
         raise AvatarError(f"there is no avatar {name[:40]!r}; choose one of {', '.join(sorted(known))}")
-    return load_avatar(known[name])
+    avatar = load_avatar(known[name])
+    if avatar.name != name:
+        raise AvatarError(f"{known[name]} holds an avatar called {avatar.name[:40]!r}; rename the folder")
+    return avatar
 
 
 def _folders(parent: Path) -> dict[str, Path]:
     if not parent.is_dir():
         return {}
-    return {entry.name: entry for entry in parent.iterdir() if (entry / MANIFEST).is_file()}
+    return {
+        entry.name: entry
+        for entry in parent.iterdir()
+        if _NAME.fullmatch(entry.name) and (entry / MANIFEST).is_file()
+    }
+
+
+def _table(manifest: Manifest) -> Table:
+    """What avatars of the manifest's kind hold. Neither module needs what its engine needs."""
+    match manifest.kind:
+        case "rig":
+            from .rig import tensors
+        case "ditto":
+            from .ditto import tensors
+        case _:
+            raise AvatarError(
+                f"avatar {manifest.name} is of kind {manifest.kind!r}, which this version cannot draw"
+            )
+    return tensors
 
 
 def _manifest(folder: Path) -> Manifest:
@@ -185,10 +245,6 @@ def _manifest(folder: Path) -> Manifest:
 
 
 def _check_manifest(manifest: Manifest) -> None:
-    if manifest.kind != "rig":
-        raise AvatarError(
-            f"avatar {manifest.name} is of kind {manifest.kind!r}, which this version cannot draw"
-        )
     if not manifest.views or manifest.frames < 1:
         raise AvatarError(f"avatar {manifest.name} has no view or no frame; pack the avatar again")
     for view in manifest.views:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...stream.chance import seed_for
 from ...stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from ...stream.controls import Controls
-from ...stream.errors import UsageError
+from ...stream.errors import AvatarError, UsageError
 from ...stream.stage import StageSpec
 from ..avatar import Avatar
 from ..engine import Crop, Due
@@ -56,6 +56,11 @@ class RigEngine:
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
         """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width,
         height)."""
+        if avatar.kind != self.kind:
+            raise AvatarError(
+                f"avatar {avatar.name} is of kind {avatar.kind}, which engine rig cannot draw; "
+                f"choose a presenter, or start with --engine {avatar.kind}"
+            )
         face = self._face(avatar, size)
         x, y, _, _ = face.view.crop
         matrix = np.array([[1, 0, x], [0, 1, y]], np.float32)

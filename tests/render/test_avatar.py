@@ -8,17 +8,24 @@ import cv2
 import numpy as np
 import pytest
 import safetensors.numpy
+from support.faces import extractors, head, landmarks
 from visavis.render.avatar import (
     MANIFEST,
     PRESENTERS,
     PREVIEW,
     TENSORS,
+    check_name,
     find_avatar,
     load_avatar,
+    own_avatars,
     presenters,
+    store,
 )
+from visavis.render.home import VARIABLE
+from visavis.render.portrait import portrait
+from visavis.render.register import register
 from visavis.render.rig.tensors import TEXTURES
-from visavis.stream.errors import AvatarError
+from visavis.stream.errors import AvatarError, UsageError
 
 Json = dict[str, object]
 SKIN = "skin.webp"
@@ -28,6 +35,14 @@ SKIN = "skin.webp"
 def folder(tmp_path: Path) -> Path:
     """A copy of ruby that may be damaged."""
     return Path(shutil.copytree(PRESENTERS / "ruby", tmp_path / "ruby"))
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's store, with an avatar called ada."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "home"))
+    register("ada", portrait(head(), landmarks()), extractors(), store())
+    return store()
 
 
 def rewrite(folder: Path, change: Callable[[Json], None]) -> None:
@@ -121,7 +136,8 @@ def test_a_damaged_manifest_is_refused(folder: Path, text: str) -> None:
     ("key", "value", "said"),
     [
         ("schema", 1, "schema 1, this version reads 2"),
-        ("kind", "ditto", "cannot draw"),
+        ("kind", "clay", "cannot draw"),
+        ("kind", "ditto", "has face units"),
         ("units", ["jawOpen"], "other face units"),
         ("views", [], "no view"),
         ("frames", 0, "no frame"),
@@ -214,3 +230,52 @@ def test_a_plate_that_is_no_picture_is_refused(folder: Path) -> None:
     put(folder, "plate_512x512.webp", b"nothing")
     with pytest.raises(AvatarError, match="no picture"):
         load_avatar(folder).plate((512, 512))
+
+
+def test_the_user_s_avatars_are_found_beside_the_presenters(own: Path) -> None:
+    assert own_avatars() == {"ada": own / "ada"}
+    assert (find_avatar("ada").kind, find_avatar("ruby").kind) == ("ditto", "rig")
+    assert presenters() == ("marcus", "ruby")
+    with pytest.raises(AvatarError, match="choose one of ada, marcus, ruby"):
+        find_avatar("nobody")
+
+
+def test_a_presenter_cannot_be_replaced(own: Path) -> None:
+    (own / "ada").rename(own / "ruby")
+    assert find_avatar("ruby").kind == "rig"
+    with pytest.raises(AvatarError, match="ships with the project"):
+        check_name("ruby")
+
+
+def test_what_is_no_avatar_is_no_part_of_the_store(own: Path) -> None:
+    for name in (".ada.draft", "Ada", "a" * 41, "empty"):
+        (own / name).mkdir()
+        if name != "empty":
+            shutil.copy(own / "ada" / MANIFEST, own / name)
+    (own / "file").touch()
+    assert own_avatars().keys() == {"ada"}
+
+
+def test_a_folder_under_another_name_is_refused(own: Path) -> None:
+    (own / "ada").rename(own / "eve")
+    with pytest.raises(AvatarError, match="holds an avatar called 'ada'; rename the folder"):
+        find_avatar("eve")
+
+
+def test_a_ditto_avatar_is_checked_by_its_own_table(own: Path) -> None:
+    tensors = dict(find_avatar("ada").tensors)
+    del tensors["eye_ball"]
+    put(own / "ada", TENSORS, safetensors.numpy.save(tensors))
+    with pytest.raises(AvatarError, match="eye_ball; register it again"):
+        find_avatar("ada")
+
+
+def test_an_account_without_a_place_for_data_still_has_the_presenters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nowhere() -> Path:
+        raise UsageError("this account has no folder for data")
+
+    monkeypatch.setattr("visavis.render.avatar.home", nowhere)
+    assert own_avatars() == {}
+    assert find_avatar("ruby").name == "ruby"

@@ -1,7 +1,9 @@
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -143,6 +145,13 @@ def test_ticks_out_of_order_are_refused(engine: RigEngine) -> None:
 def test_a_size_that_the_avatar_lacks_is_refused(engine: RigEngine) -> None:
     with pytest.raises(AvatarError, match="choose one of"):
         engine.open(0, avatar(), size=(100, 100), seed=1, index=0)
+
+
+def test_an_avatar_of_another_kind_is_refused_with_what_draws_it(engine: RigEngine) -> None:
+    rigged = avatar()
+    other = replace(rigged, manifest=msgspec.structs.replace(rigged.manifest, kind="ditto"))
+    with pytest.raises(AvatarError, match=r"of kind ditto, which engine rig cannot draw.*--engine ditto"):
+        engine.open(0, other, size=SMALL, seed=1, index=0)
 
 
 def test_a_warm_engine_steps_as_a_cold_one_does() -> None:
