@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from visavis.render.ditto import conditions as c
+from visavis.render.ditto import fades
 from visavis.render.ditto.drivers import Conditions, ReferenceDriver, Sample, reference_clip
 
 from .conditions import TOLERANCE
@@ -112,14 +113,9 @@ def _conditions(file: GoldenFile, face: c.Character) -> Conditions:
 def _fades(file: GoldenFile, name: str, case: Mapping[str, Any], count: int) -> Comparison:
     """Frames that do not fade have no value."""
     expected = np.asarray(file.arrays[f"{name}.fade_alpha"], float)
-    share = np.full(count, np.nan)
-    frames, into, out = case["N_d"], case.get("fade_in", 0), case.get("fade_out", 0)
-    fading = {frame: frame / into for frame in range(max(0, into))}
-    if out > 0:
-        fading |= {frame: (frames - 1 - frame) / out for frame in range(frames - 1 - out, frames)}
-    for frame, value in fading.items():
-        if 0 <= frame < count:
-            share[frame] = value
+    into, out = max(0, case.get("fade_in", 0)), max(0, case.get("fade_out", 0))
+    shares = [fades.share(frame, case["N_d"], into=into, out=out) for frame in range(count)]
+    share = np.array([np.nan if one is None else one for one in shares])
     if share.shape != expected.shape or (np.isnan(share) != np.isnan(expected)).any():
         return Comparison(f"{name}.fade_alpha", float("inf"), TOLERANCE, "fades elsewhere")
     return Comparison(f"{name}.fade_alpha", largest(np.nan_to_num(share - expected)), TOLERANCE)

@@ -152,3 +152,9 @@ def test_clips_of_several_slots_are_made_together() -> None:
     alone = reference_clip(shape, stand_in, heard[:1], options(1))
     assert together.shape == (3, 140, 265)
     torch.testing.assert_close(together[:1], alone)
+
+
+def test_the_reference_ends_at_once_when_no_row_is_left() -> None:
+    driver = reference(WindowShape(LENGTH, 0))
+    assert driver.put(features(2 * LENGTH)).shape[1] == LENGTH
+    assert driver.close().shape[1] == 0
