@@ -13,6 +13,7 @@ import typer
 
 from .. import __version__
 from ..stream.errors import AudioError, UsageError, VisavisError
+from .avatars import add, list_all, remove, show
 from .bench import live
 from .clip import render
 from .say import say
@@ -32,8 +33,11 @@ app = typer.Typer(
 )
 
 
-def command(function: Callable[ParametersT, None], group: typer.Typer = app) -> Callable[ParametersT, None]:
-    """Adds `function` to `group` as a command whose errors become one line and an exit code."""
+def command(
+    function: Callable[ParametersT, None], group: typer.Typer = app, name: str | None = None
+) -> Callable[ParametersT, None]:
+    """Adds `function` to `group` as a command, by its own name unless another is given, whose errors become
+    one line and an exit code."""
 
     @wraps(function)
     def run(*args: ParametersT.args, **kwargs: ParametersT.kwargs) -> None:
@@ -45,7 +49,7 @@ def command(function: Callable[ParametersT, None], group: typer.Typer = app) -> 
         except KeyboardInterrupt as error:
             raise typer.Exit(INTERRUPTED) from error
 
-    return group.command()(run)
+    return group.command(name)(run)
 
 
 def exit_code(error: VisavisError) -> int:
@@ -120,6 +124,12 @@ command(render)
 benches = typer.Typer(help="Figures of this machine, as JSON and against budgets.", no_args_is_help=True)
 app.add_typer(benches, name="bench")
 command(live, benches)
+avatars = typer.Typer(help="Faces that can be shown.", no_args_is_help=True)
+app.add_typer(avatars, name="avatar")
+command(add, avatars)
+command(list_all, avatars, "list")
+command(show, avatars)
+command(remove, avatars)
 weights = typer.Typer(help="Ditto's official files.", no_args_is_help=True)
 app.add_typer(weights, name="weights")
 command(fetch, weights)

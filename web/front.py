@@ -51,10 +51,11 @@ async def running_front(
     shown by default is unknown, and SetupError, in a group, when the worker does not start.
     """
     prepare_process(loopback=is_loopback(config.listen.host))
-    gallery = gallery or await open_gallery()
+    gallery = gallery or await open_gallery(config.worker.engine)
     if gallery.find(config.sessions.avatar) is None:
-        known = ", ".join(gallery.names)
-        raise AvatarError(f"there is no avatar {config.sessions.avatar[:40]!r}; choose one of {known}")
+        engine, known = config.worker.engine, ", ".join(gallery.names)
+        advice = f"choose one of {known}" if known else "register a picture first: visavis avatar add"
+        raise AvatarError(f"engine {engine} can draw no avatar {config.sessions.avatar[:40]!r}; {advice}")
     async with asyncio.TaskGroup() as processes, Chores() as chores:
         workers = Workers(chores, worker or worker_command(config.worker))
         peers = Peers(config.webrtc, chores)

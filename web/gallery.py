@@ -1,12 +1,17 @@
 """The avatars that sessions may show."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..render.avatar import find_avatar, presenters
+from ..render.avatar import find_avatar, own_avatars, presenters
 from ..stream.errors import AvatarError
+
+_LOG = logging.getLogger(__name__)
+_KINDS: Mapping[str, str] = {"auto": "rig", "rig": "rig", "ditto": "ditto"}
+"""What our engines draw. Another's kind is known only when it runs, and it refuses what it cannot draw."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +56,21 @@ def size_text(size: tuple[int, int]) -> str:
     return f"{size[0]}x{size[1]}"
 
 
-async def open_gallery() -> Gallery:
-    """The presenters that ship with the project, read in a thread."""
-    return Gallery(await asyncio.to_thread(lambda: [_card(name) for name in presenters()]))
+async def open_gallery(engine: str = "auto") -> Gallery:
+    """What `engine` can draw of the presenters and the user's own avatars, read in a thread."""
+    return Gallery(await asyncio.to_thread(lambda: list(_cards(_KINDS.get(engine)))))
 
 
-def _card(name: str) -> Card:
-    avatar = find_avatar(name)
-    return Card(avatar.name, avatar.title, avatar.kind, avatar.sizes, avatar.preview)
+def _cards(kind: str | None) -> Iterator[Card]:
+    """Those of `kind`, or all. One of the user's that is damaged is left out, and logged."""
+    shipped = presenters()
+    for name in (*shipped, *(own for own in own_avatars() if own not in shipped)):
+        try:
+            avatar = find_avatar(name)
+        except AvatarError as error:
+            if name in shipped:
+                raise
+            _LOG.warning("avatar %s is left out: %s", name, error)
+            continue
+        if kind in (None, avatar.kind):
+            yield Card(avatar.name, avatar.title, avatar.kind, avatar.sizes, avatar.preview)

@@ -1,5 +1,6 @@
 import asyncio
 import os
+from pathlib import Path
 
 import pytest
 from support.front import FAKE_VOICE, FAKE_WORKER, GALLERY, studio, until
@@ -10,6 +11,7 @@ from visavis.web.chores import first_of
 from visavis.web.config import Config
 from visavis.web.front import running_front
 from visavis.web.sessions import SessionOptions
+from visavis.web.workers import WorkerOptions
 
 
 def alive(pid: int) -> bool:
@@ -24,6 +26,16 @@ async def test_a_default_avatar_that_is_unknown_ends_the_start_with_the_known_on
     config = Config(sessions=SessionOptions(avatar="nobody"))
     with pytest.raises(AvatarError, match="no avatar 'nobody'; choose one of "):
         async with running_front(config, worker=FAKE_WORKER, voice=FAKE_VOICE, gallery=GALLERY):
+            raise AssertionError("it started")
+
+
+async def test_an_engine_without_avatars_says_how_to_make_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISAVIS_HOME", str(tmp_path))
+    config = Config(worker=WorkerOptions(engine="ditto"))
+    with pytest.raises(AvatarError, match="engine ditto can draw no avatar 'ruby'; register a picture first"):
+        async with running_front(config, worker=FAKE_WORKER, voice=FAKE_VOICE):
             raise AssertionError("it started")
 
 

@@ -1,7 +1,11 @@
 from pathlib import Path
 
 import pytest
+from support.faces import extractors, head, landmarks
 from support.front import GALLERY
+from visavis.render.avatar import PREVIEW, store
+from visavis.render.portrait import portrait
+from visavis.render.register import register
 from visavis.stream.errors import AvatarError
 from visavis.web.gallery import Card, open_gallery
 
@@ -36,3 +40,32 @@ async def test_the_presenters_that_ship_with_the_project_are_there() -> None:
     for card in gallery:
         assert card.preview.is_file()
         assert {(720, 1280), (512, 512)} <= set(card.sizes)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's store with an avatar called ada."""
+    monkeypatch.setenv("VISAVIS_HOME", str(tmp_path))
+    register("ada", portrait(head(), landmarks()), extractors(), store())
+    return store()
+
+
+@pytest.mark.parametrize(
+    ("engine", "names"),
+    [
+        ("auto", ("marcus", "ruby")),
+        ("rig", ("marcus", "ruby")),
+        ("ditto", ("ada",)),
+        ("some.module:Engine", ("marcus", "ruby", "ada")),
+    ],
+)
+async def test_only_what_the_engine_can_draw_is_offered(
+    own: Path, engine: str, names: tuple[str, ...]
+) -> None:
+    assert (await open_gallery(engine)).names == names
+
+
+async def test_a_damaged_avatar_is_left_out_and_logged(own: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (own / "ada" / PREVIEW).unlink()
+    assert (await open_gallery("ditto")).names == ()
+    assert "avatar ada is left out" in caplog.text
