@@ -1,13 +1,13 @@
 """The order in which a posed head is drawn: hair that hides it, skin, mouth, eyes, outline, lashes, hair in
 front, hair behind."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import edges, raster
+from . import cull, edges, raster
 from .eyes import Eye, draw_eye
 from .mesh import Mesh, Relief
 from .scan import Scratch
@@ -97,23 +97,25 @@ def draw_hair(
     target: Target, layers: U32, views: tuple[tuple[Relief, float], ...], screen: F32, uv: F32, box: Box
 ) -> None:
     """Hair in front of a drawn head and behind it, as one view or as two that are cross-faded by way of
-    `layers` (2, H * width)."""
+    `layers` (2, H * width), which are empty before and after."""
     if len(views) == 1:
         relief, _ = views[0]
         target.layer(screen, relief.wisps, uv, relief.hair, _HAIR_BIAS, _HAIR_SOFT)
-        target.under(screen, relief.behind, uv, relief.back, target.out)
+        tiles = cull.open_tiles(target.out, target.width, *box)
+        behind = cull.under_tiles(screen, relief.behind, tiles)
+        target.under(screen, behind, uv, relief.back, target.out)
         return
     share = round(256 * views[1][1])
-    for above in (True, False):
-        for layer, (relief, _) in zip(layers, views, strict=True):
-            clear(layer, target.width, box, 0)
-            own = Target(layer, target.depth, target.width, target.scratch)
-            if above:
-                own.layer(screen, relief.solid, uv, relief.hair, _HAIR_BIAS, _HAIR_SOFT)
-                own.layer(screen, relief.wisps, uv, relief.hair, _HAIR_BIAS, _HAIR_SOFT)
-            else:
-                own.under(screen, relief.behind, uv, relief.back, target.out)
-        raster.merge(layers[0], layers[1], share, above, target.out, target.width, *box)
+    own = [replace(target, out=layer) for layer in layers]
+    for each, (relief, _) in zip(own, views, strict=True):
+        each.layer(screen, relief.solid, uv, relief.hair, _HAIR_BIAS, _HAIR_SOFT)
+        each.layer(screen, relief.wisps, uv, relief.hair, _HAIR_BIAS, _HAIR_SOFT)
+    raster.merge(layers[0], layers[1], share, True, target.out, target.width, *box)
+    tiles = cull.open_tiles(target.out, target.width, *box)
+    for each, (relief, _) in zip(own, views, strict=True):
+        behind = cull.under_tiles(screen, relief.behind, tiles)
+        each.under(screen, behind, uv, relief.back, target.out)
+    raster.merge(layers[0], layers[1], share, False, target.out, target.width, *box)
 
 
 def draw_cover(target: Target, views: tuple[tuple[Relief, float], ...], screen: F32, uv: F32) -> None:

@@ -54,7 +54,7 @@ class Canvas:
 @dataclass(frozen=True, slots=True)
 class Sketch:
     """What one drawing needs while it lasts: `packed` (H * W,) uint32 and its z-buffer `depth` for the head,
-    `layers` (2, H * W) for two views of the hair."""
+    `layers` (2, H * W) for two views of the hair, empty between two drawings."""
 
     packed: U32
     depth: F32
@@ -111,10 +111,8 @@ class Face:
     def draw(self, motion: Motion, canvas: Canvas) -> U8:
         """The crop for `motion`: `canvas.pixels`, drawn anew."""
         sketch = self._take_sketch()
-        try:
-            self._draw(motion, canvas, sketch)
-        finally:
-            self._sketches.append(sketch)
+        self._draw(motion, canvas, sketch)
+        self._sketches.append(sketch)
         return canvas.pixels
 
     def _take_sketch(self) -> Sketch:
@@ -200,13 +198,25 @@ class Face:
             self._ground.reshape(-1), self._ground.shape[1], canvas.steps, canvas.shown, self._field.across,
             *self._uniform, canvas.ground,
         )  # fmt: skip
-        if first < last:
-            _to_rgb(canvas.ground, canvas.pixels, (0, first, width, last))
-        _to_rgb(canvas.ground, canvas.pixels, tuple(canvas.window.tolist()))
+        for bare in (*_around((0, first, width, last), box), *_around(tuple(canvas.window.tolist()), box)):
+            _to_rgb(canvas.ground, canvas.pixels, bare)
         packed = drawn.reshape(height, width)
         plate.lay(packed, canvas.ground, *box)
         _to_rgb(packed, canvas.pixels, box)
         canvas.window[:] = box
+
+
+def _around(whole: Box, box: Box) -> tuple[Box, ...]:
+    """What `whole` holds above, below, left and right of `box`."""
+    left, top, right, bottom = whole
+    upper = min(max(box[1], top), bottom)
+    lower = min(max(box[3], upper), bottom)
+    return (
+        (left, top, right, upper),
+        (left, lower, right, bottom),
+        (left, upper, min(box[0], right), lower),
+        (max(box[2], left), upper, right, lower),
+    )
 
 
 def _to_rgb(packed: U32, pixels: U8, box: Box) -> None:

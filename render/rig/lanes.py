@@ -13,9 +13,12 @@ from typing import Final
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 _CHANNELS, _PAIR = 4, 8
+GROUP: Final = 8
+"""Pixels that are looked at together."""
 _I8, _I16, _I32 = ir.IntType(8), ir.IntType(16), ir.IntType(32)
 
 
@@ -113,6 +116,65 @@ def _mix(typing_context, a, b, share):
     return types.uint32(types.uint32, types.uint32, types.int64), build
 
 
+def _folded(context, builder: ir.IRBuilder, kind, array: ir.Value, index: ir.Value, fold) -> ir.Value:
+    """The bits of a GROUP of pixels from `index` on, put together by `fold`."""
+    data = context.make_array(kind)(context, builder, array).data
+    at = builder.bitcast(builder.gep(data, [index]), ir.VectorType(_I32, GROUP).as_pointer())
+    lanes = builder.load(at)
+    lanes.align = 4
+    for half in (4, 2, 1):
+        low, high = (
+            builder.shuffle_vector(
+                lanes, lanes, ir.Constant(ir.VectorType(_I32, half), [*range(k, k + half)])
+            )
+            for k in (0, half)
+        )
+        lanes = fold(low, high)
+    return builder.extract_element(lanes, ir.Constant(_I32, 0))
+
+
+@intrinsic
+def _all_of(typing_context, pixels, index):
+    """`all_of(pixels, index)` has the bits that all GROUP of `pixels` (N,) uint32 from `index` on have."""
+
+    def build(context, builder, signature, arguments):
+        array, at = arguments
+        return _folded(context, builder, signature.args[0], array, at, builder.and_)
+
+    return types.uint32(pixels, types.int64), build
+
+
+@intrinsic
+def _any_of(typing_context, pixels, index):
+    """`any_of(pixels, index)` has the bits that one of GROUP `pixels` (N,) uint32 from `index` on has."""
+
+    def build(context, builder, signature, arguments):
+        array, at = arguments
+        return _folded(context, builder, signature.args[0], array, at, builder.or_)
+
+    return types.uint32(pixels, types.int64), build
+
+
+@intrinsic
+def _fetch(typing_context, texture, index):
+    """`fetch(texture, index)` has `texture` (N,) uint32 brought near where it will be read soon."""
+
+    def build(context, builder, signature, arguments):
+        array, at = arguments
+        data = context.make_array(signature.args[0])(context, builder, array).data
+        bytes_at = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [bytes_at, _I32, _I32, _I32])
+        call = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        place = builder.bitcast(builder.gep(data, [at]), bytes_at)
+        builder.call(call, [place, *(ir.Constant(_I32, value) for value in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.none(texture, types.int64), build
+
+
 sample: Final[Callable[..., np.uint32]] = _sample
 over: Final[Callable[..., np.uint32]] = _over
 mix: Final[Callable[..., np.uint32]] = _mix
+all_of: Final[Callable[..., np.uint32]] = _all_of
+any_of: Final[Callable[..., np.uint32]] = _any_of
+fetch: Final[Callable[..., None]] = _fetch

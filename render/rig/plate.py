@@ -10,7 +10,7 @@ from numba import int64, njit, types
 from numpy.typing import NDArray
 
 from ..avatar import View
-from .lanes import over, sample
+from .lanes import GROUP, all_of, any_of, over, sample
 
 F32 = NDArray[np.float32]
 I32 = NDArray[np.int32]
@@ -21,6 +21,9 @@ STEPS = 16
 """Shifts are whole numbers of 1/16 pixel."""
 PAD_PX = 24
 """How far a padded plate goes on beyond the crop: more than any shift."""
+
+_GROUP = np.uint64(GROUP)
+_OPAQUE = np.uint32(0xFF000000)
 
 _I1, _I2 = types.int32[::1], types.int32[:, ::1]
 _U1, _U2, _B1, _F1 = types.uint32[::1], types.uint32[:, ::1], types.uint8[::1], types.float32[::1]
@@ -207,10 +210,14 @@ def lay(front: U32, back: U32, left: int, top: int, right: int, bottom: int) -> 
     for y in range(top, bottom):
         at, last = np.uint64(y * width + left), np.uint64(y * width + right)
         while at < last:
-            pixel = above[at]
-            alpha = pixel >> np.uint32(24)
-            if alpha == np.uint32(0):
-                above[at] = below[at]
-            elif alpha != np.uint32(255):
-                above[at] = over(pixel, below[at])
-            at += np.uint64(1)
+            stop = min(at + _GROUP, last)
+            if stop - at == _GROUP:
+                if all_of(above, at) >= _OPAQUE:
+                    at = stop
+                elif any_of(above, at) == np.uint32(0):
+                    while at < stop:
+                        above[at] = below[at]
+                        at += np.uint64(1)
+            while at < stop:
+                above[at] = over(above[at], below[at])
+                at += np.uint64(1)

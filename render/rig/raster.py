@@ -10,7 +10,7 @@ import numpy as np
 from numba import float32, int64, njit, types
 from numpy.typing import NDArray
 
-from .lanes import mix, over, sample
+from .lanes import GROUP, any_of, fetch, mix, over, sample
 from .scan import BOTH, FRONT, ONE, scan
 
 F32 = NDArray[np.float32]
@@ -22,6 +22,9 @@ FAR: Final = np.float32(1e9)
 _SOLID = np.uint32(127)
 _HOLD = 8
 _FULL = np.uint32(255)
+_GROUP = np.uint64(GROUP)
+_AHEAD = 16
+"""Spans ahead of the one being filled whose texels are fetched."""
 _NEXT = np.uint64(1)
 """Pixels are counted without a sign, which spares a test at each access."""
 
@@ -29,6 +32,16 @@ _F1, _F2 = float32[::1], float32[:, ::1]
 _I2, _U1 = types.int32[:, ::1], types.uint32[::1]
 _TARGET = (_U1, _F1, int64, _I2, _F2)
 """Picture, z-buffer, width, and the two tables of a `Scratch`."""
+
+
+@njit(nogil=True, inline="always")
+def _fetch_ahead(spans: I32, k: int, texture: U32, stride: int, tested: F32 | U32, out: U32) -> None:
+    """Bring near what span `k` will read: its texels, what its pixels are `tested` by and the pixels."""
+    texel = (int64(spans[k, 4]) >> 16) * stride + (int64(spans[k, 3]) >> 16)
+    fetch(texture, texel)
+    fetch(texture, texel + stride)
+    fetch(tested, int64(spans[k, 0]))
+    fetch(out, int64(spans[k, 0]))
 
 
 @njit(
@@ -66,6 +79,7 @@ def draw_solid(
         for k in range(count):
             at, last = np.uint64(spans[k, 0]), np.uint64(spans[k, 1])
             u, v, du, dv = int64(spans[k, 3]), int64(spans[k, 4]), int64(spans[k, 5]), int64(spans[k, 6])
+            _fetch_ahead(spans, min(k + _AHEAD, count - 1), texture, stride, depth, out)
             z, dz = depths[k, 0], depths[k, 1]
             while at < last:
                 if z < depth[at]:
@@ -116,6 +130,7 @@ def draw_layer(
         for k in range(count):
             at, last = np.uint64(spans[k, 0]), np.uint64(spans[k, 1])
             u, v, du, dv = int64(spans[k, 3]), int64(spans[k, 4]), int64(spans[k, 5]), int64(spans[k, 6])
+            _fetch_ahead(spans, min(k + _AHEAD, count - 1), texture, stride, depth, out)
             z, dz = depths[k, 0], depths[k, 1]
             while at < last:
                 ahead = depth[at] - z
@@ -125,7 +140,10 @@ def draw_layer(
                     )
                     if ahead < soft:
                         pixel = mix(np.uint32(0), pixel, int64(ahead * steep))
-                    out[at] = over(pixel, out[at])
+                    if pixel >> np.uint32(24) == _FULL:
+                        out[at] = pixel
+                    elif pixel != 0:
+                        out[at] = over(pixel, out[at])
                 u, v, z = u + du, v + dv, z + dz
                 at += _NEXT
 
@@ -163,6 +181,7 @@ def draw_under(
         for k in range(count):
             at, last = np.uint64(spans[k, 0]), np.uint64(spans[k, 1])
             u, v, du, dv = int64(spans[k, 3]), int64(spans[k, 4]), int64(spans[k, 5]), int64(spans[k, 6])
+            _fetch_ahead(spans, min(k + _AHEAD, count - 1), texture, stride, above, out)
             while at < last:
                 if above[at] >> np.uint32(24) != _FULL:
                     pixel = sample(
@@ -236,7 +255,8 @@ def merge(
     right: int,
     bottom: int,
 ) -> None:
-    """Lay the pictures `first` and `second`, cross-faded by `share` of 256, over or under `out` in a box.
+    """Lay the pictures `first` and `second`, cross-faded by `share` of 256, over or under `out` in a box, and
+    leave them empty there.
 
     Where only one of them shows anything it is whole but for the last eighth of the way, since what the other
     camera did not see is no hole.
@@ -245,17 +265,22 @@ def merge(
     for y in range(top, bottom):
         at, last = np.uint64(y * width + left), np.uint64(y * width + right)
         while at < last:
-            a, b = first[at], second[at]
-            if (a | b) != np.uint32(0):
-                one, two = int64(a >> np.uint32(24)), int64(b >> np.uint32(24))
-                if one == two:
-                    pixel = mix(a, b, share)
-                else:
-                    cover = max(one * near, two * far)
-                    total = max(one * (256 - share) + two * share, 1)
-                    first_part, second_part = cover * (256 - share) // total, cover * share // total - 1
-                    pixel = mix(np.uint32(0), a, min(first_part, 256)) + mix(
-                        np.uint32(0), b, min(max(second_part, 0), 256)
-                    )
-                out[at] = over(pixel, out[at]) if above else over(out[at], pixel)
-            at += _NEXT
+            stop = min(at + _GROUP, last)
+            if stop - at == _GROUP and any_of(first, at) | any_of(second, at) == np.uint32(0):
+                at = stop
+            while at < stop:
+                a, b = first[at], second[at]
+                if (a | b) != np.uint32(0):
+                    first[at] = second[at] = np.uint32(0)
+                    one, two = int64(a >> np.uint32(24)), int64(b >> np.uint32(24))
+                    if one == two:
+                        pixel = mix(a, b, share)
+                    else:
+                        cover = max(one * near, two * far)
+                        total = max(one * (256 - share) + two * share, 1)
+                        first_part, second_part = cover * (256 - share) // total, cover * share // total - 1
+                        pixel = mix(np.uint32(0), a, min(first_part, 256)) + mix(
+                            np.uint32(0), b, min(max(second_part, 0), 256)
+                        )
+                    out[at] = over(pixel, out[at]) if above else over(out[at], pixel)
+                at += _NEXT

@@ -11,7 +11,7 @@ import numpy as np
 from numba import int64, njit, types
 from numpy.typing import NDArray
 
-from .lanes import mix, over
+from .lanes import GROUP, all_of, any_of, mix, over
 
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
@@ -23,10 +23,9 @@ _WIDEST_DM: Final = 0.2
 _STRAND, _WHOLE = np.uint32(127), np.uint32(242)
 """Alpha above which a pixel belongs to the outline, and from which on it hides the room."""
 _ALPHA = np.uint32(24)
-_FULL, _CLEAR = np.uint32(0xFF000000), np.uint32(0)
+_FULL, _FAINT, _CLEAR = np.uint32(0xFF000000), np.uint32(0x01000000), np.uint32(0)
 _SHADE = 200
 """How light a closed gap is, of 256."""
-_GROUP = 8
 
 _I1, _U1 = types.int32[::1], types.uint32[::1]
 
@@ -52,14 +51,18 @@ def outline(out: U32, width: int, left: int, top: int, near: I32, far: I32, peak
     rows, columns = near.shape[0], peak.shape[0]
     for y in range(rows):
         at, first, last = (top + y) * width + left, 0, columns
-        while first < columns and out[at + first] >> _ALPHA <= _STRAND:
+        while first + GROUP <= columns and any_of(out, at + first) < _FAINT:
+            first += GROUP
+        while first < columns and out[np.uint64(at + first)] >> _ALPHA <= _STRAND:
             first += 1
-        while last > first and out[at + last - 1] >> _ALPHA <= _STRAND:
+        while last - GROUP > first and any_of(out, at + last - GROUP) < _FAINT:
+            last -= GROUP
+        while last > first and out[np.uint64(at + last - 1)] >> _ALPHA <= _STRAND:
             last -= 1
         near[y], far[y] = first, columns - last if last > first else columns
     for x in range(columns):
         y = 0
-        while y < rows and out[(top + y) * width + left + x] >> _ALPHA <= _STRAND:
+        while y < rows and out[np.uint64((top + y) * width + left + x)] >> _ALPHA <= _STRAND:
             y += 1
         peak[x] = y
 
@@ -109,13 +112,9 @@ def close(
         x, stop = int64(near[y]), int64(columns - far[y])
         first, last = inner_near[y], columns - 1 - inner_far[y]
         while x < stop:
-            whole = _FULL
-            if x + _GROUP <= stop:
-                for k in range(_GROUP):
-                    whole &= out[start + x + k]
-                if whole == _FULL:
-                    x += _GROUP
-                    continue
+            if x + GROUP <= stop and all_of(out, start + x) >= _FULL:
+                x += GROUP
+                continue
             if out[start + x] >> _ALPHA >= _WHOLE:
                 x += 1
                 continue

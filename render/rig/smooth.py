@@ -28,6 +28,7 @@ _FOLLOW = 12
 _SPECK = 0.6
 """How much of a single pixel unlike its surroundings goes over to them."""
 
+_NEXT = np.uint64(1)
 _U1 = types.uint32[::1]
 
 
@@ -89,11 +90,12 @@ def smooth(out: U32, width: int, left: int, top: int, right: int, bottom: int) -
     count = 0
     height = out.shape[0] // width
     for y in range(top, bottom):
+        first = np.uint64(y * width + left)
+        m, e = _light(out[first - _NEXT]), _light(out[first])
         for x in range(left, right):
             at = y * width + x
-            m = _light(out[at])
-            n, s = _light(out[at - width]), _light(out[at + width])
-            w, e = _light(out[at - 1]), _light(out[at + 1])
+            w, m, e = m, e, _light(out[np.uint64(at + 1)])
+            n, s = _light(out[np.uint64(at - width)]), _light(out[np.uint64(at + width)])
             high, low = max(m, n, s, w, e), min(m, n, s, w, e)
             if high - low < max(_FAINT, high // _SHARE):
                 continue

@@ -28,8 +28,8 @@ CLOSED_PX = 4
 
 
 def inside(name: str, motion: Motion, hiding: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Skin and hair that hide so much, `hiding` (H, W), without their outermost strands, above the lips: below
-    them the room is truly seen between hair and neck."""
+    """Skin and hair that hide so much, `hiding` (H, W), without their outermost strands, above the lips:
+    below them the room is truly seen between hair and neck."""
     solid = filled(shrunk(grown(hiding > 0.5, CLOSED_PX), CLOSED_PX))
     core = shrunk(solid, STRANDS_PX)
     canvas = face(name).canvas()

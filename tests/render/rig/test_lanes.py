@@ -26,6 +26,12 @@ def mixed(a: U32, b: U32, share: int, out: U32) -> None:
         out[k] = lanes.mix(a[k], b[k], share)
 
 
+@njit
+def bits(pixels: U32, index: int) -> tuple[np.uint32, np.uint32]:
+    lanes.fetch(pixels, index)
+    return lanes.all_of(pixels, index), lanes.any_of(pixels, index)
+
+
 def channels(pixels: U32) -> NDArray[np.float64]:
     return np.ascontiguousarray(pixels).view(np.uint8).reshape(-1, 4).astype(np.float64)
 
@@ -83,3 +89,10 @@ def test_a_mix_goes_from_one_pixel_to_the_other(share: int) -> None:
     mixed(a, b, share, out)
     wanted = channels(a) * (256 - share) / 256 + channels(b) * share / 256
     assert np.abs(channels(out) - wanted).max() <= 0.5 + 1e-6
+
+
+@pytest.mark.parametrize("index", [0, 1, 5])
+def test_a_group_of_pixels_is_looked_at_together(index: int) -> None:
+    row = pixels(index + lanes.GROUP)
+    wanted = np.bitwise_and.reduce(row[index:]), np.bitwise_or.reduce(row[index:])
+    assert bits(row, index) == wanted

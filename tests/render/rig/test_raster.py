@@ -187,7 +187,7 @@ def test_two_pictures_are_cross_faded_over_another(share: int, red: int) -> None
 @pytest.mark.parametrize(("share", "red"), [(0, 255), (64, 255), (128, 255), (240, 128), (256, 0)])
 def test_what_only_one_of_two_faded_pictures_shows_stays_nearly_to_the_end(share: int, red: int) -> None:
     first = np.full(SIDE * SIDE, RED, np.uint32)
-    for pair, part in (((first, empty()), share), ((empty(), first), 256 - share)):
+    for pair, part in (((first.copy(), empty()), share), ((empty(), first), 256 - share)):
         out = np.full(SIDE * SIDE, 0xFFFF0000, np.uint32)
         raster.merge(*pair, part, True, out, SIDE, 0, 0, SIDE, SIDE)
         assert int(out[0]) & 0xFF == pytest.approx(red, abs=1)
@@ -209,3 +209,11 @@ def test_pictures_merged_under_another_leave_it_as_it_is() -> None:
     both = np.full(SIDE * SIDE, RED, np.uint32)
     raster.merge(both, both, 100, False, out, SIDE, 0, 0, SIDE, SIDE)
     assert (out == GREEN).all()
+
+
+def test_merged_pictures_are_left_empty_inside_the_box_alone() -> None:
+    first, second = np.full(SIDE * SIDE, RED, np.uint32), np.full(SIDE * SIDE, GREEN, np.uint32)
+    raster.merge(first, second, 100, True, empty(), SIDE, 2, 3, 21, 12)
+    for layer in (first, second):
+        assert (layer.reshape(SIDE, SIDE)[3:12, 2:21] == 0).all()
+        assert (layer != 0).sum() == SIDE * SIDE - 19 * 9
