@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..stream.errors import AvatarError
 
 MAX_SIDE = 1920
+CROP_SCALE, CROP_SHIFT, CROP_SIDE = 2.3, -0.125, 512
+"""Of the square that Ditto's networks see: how much larger than the face, how far up, and its pixels."""
 _LEAST_AXIS_PX = 1e-3
 
 Matrix = NDArray[np.float32]

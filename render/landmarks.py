@@ -17,14 +17,14 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from .crop import Layout, sampled
+from .ditto.eyes import LEFT_CORNERS, RIGHT_CORNERS
+from .ditto.reference_points import anchors
 
 F32 = NDArray[np.float32]
 Picture = NDArray[np.uint8]
 
 MODELS: Final = Path(__file__).parent / "landmark_models"
 _DETECTOR_SIDE, _MESH_SIDE, _EYE_SIDE = 128, 192, 64
-_GRIDS: Final = ((16, 2), (8, 6))
-"""Cells a side, and boxes a cell, of the detector."""
 _LEAST_SCORE = _LEAST_PRESENCE = 0.5
 SURE_SCORE: Final = 0.75
 """What an upright face of a fair size reaches."""
@@ -41,8 +41,6 @@ _LEAST_PIECE = 64
 
 MESH_POINTS, IRIS_POINTS = 468, 5
 BROW, CHIN = 10, 152
-LEFT_CORNERS, RIGHT_CORNERS = (33, 133), (263, 362)
-"""Outer and inner corner of the eye on the picture's left and right."""
 LEFT_LIDS = (33, 7, 163, 144, 145, 153, 154, 155, 133, 246, 161, 160, 159, 158, 157, 173)
 RIGHT_LIDS = (263, 249, 390, 373, 374, 380, 381, 382, 362, 466, 388, 387, 386, 385, 384, 398)
 """The lids' edges in the mesh, as the iris model counts them."""
@@ -121,7 +119,7 @@ class Landmarks:
         self._sessions: Mapping[str, ort.InferenceSession] = MappingProxyType(
             {name: _session(models / f"{name}.onnx") for name in ("face_det", "face_landmark", "iris")}
         )
-        self._anchors = _anchors()
+        self._anchors = anchors()
 
     def faces(self, picture: Picture) -> list[Face]:
         """Those in (H, W, 3) RGB, the largest first. Ever smaller ones are looked for until one is sure; then
@@ -244,15 +242,6 @@ def _place(centre: NDArray[np.float64], scale: float, angle: float, side: int) -
     cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
     turn = np.array([[cosine, -sine], [sine, cosine]])
     return np.column_stack([turn, centre - turn @ np.full(2, side / 2)])
-
-
-def _anchors() -> NDArray[np.float64]:
-    """Centres (896, 2) of the detector's boxes, 0..1."""
-    grids: list[NDArray[np.float64]] = []
-    for cells, boxes in _GRIDS:
-        down, along = np.divmod(np.arange(cells * cells), cells)
-        grids.append(np.repeat((np.stack([along, down], -1) + 0.5) / cells, boxes, axis=0))
-    return np.concatenate(grids)
 
 
 def _sigmoid(logits: F32) -> NDArray[np.float64]:

@@ -8,14 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..stream.errors import AvatarError
-from .crop import MAX_SIDE, Matrix, Square, cut, face_square, fit, fit_size, moved, sampled
+from .crop import (
+    CROP_SCALE,
+    CROP_SHIFT,
+    CROP_SIDE,
+    MAX_SIDE,
+    Matrix,
+    Square,
+    cut,
+    face_square,
+    fit,
+    fit_size,
+    moved,
+    sampled,
+)
 from .landmarks import FACE_LAYOUT, MESH_POINTS, Face, Landmarks
 
 Picture = NDArray[np.uint8]
 
-CROP_SIDE: Final = 512
 PREVIEW_SIDE: Final = 360
-CROP_SCALE, CROP_SHIFT = 2.3, -0.125
 LEAST_FACE_PX: Final = 112
 """Of the face's box: with less, the crop is mostly made up."""
 _LEAST_PICTURE_PX = 64

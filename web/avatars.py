@@ -94,7 +94,7 @@ def list_all(as_json: _Json = False) -> None:
 
 
 def show(name: _Name, as_json: _Json = False) -> None:
-    """Show what an avatar is and where it lies, after checking all of it."""
+    """Show what an avatar is and where it lies."""
     row = _row(find_avatar(name))
     if as_json:
         _print_json(row)

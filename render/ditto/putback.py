@@ -5,15 +5,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..crop import Matrix, sampled
+from ..crop import CROP_SIDE, Matrix, sampled
 
-SIDE: Final = 512
+SIDE: Final = CROP_SIDE
 """Of the crop that the decoder draws, in pixels."""
 _RATIO = 0.9
 
 
 def feather(
-    height: int = SIDE, width: int = SIDE, *, height_ratio: float = _RATIO, width_ratio: float = _RATIO
+    height: int = SIDE,
+    width: int = SIDE,
+    *,
+    height_ratio: float = _RATIO,
+    width_ratio: float = _RATIO,
 ) -> NDArray[np.float32]:
     """Weight (`height`, `width`) float32 of a crop against its plate: 1 in the inner box of `height_ratio`
     and `width_ratio` of the sides, down to 0 at the edges, round at the corners."""

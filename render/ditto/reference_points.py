@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...stream.errors import AvatarError
-from ..crop import Matrix, cut, face_square, inverted, moved, resized
+from ..crop import CROP_SCALE, CROP_SHIFT, CROP_SIDE, Matrix, cut, face_square, inverted, moved, resized
 
 F32 = NDArray[np.float32]
 Picture = NDArray[np.uint8]
@@ -31,8 +31,6 @@ _GRIDS: Final = ((16, 2), (8, 6))
 _MOST_LOGIT, _LEAST_LOGIT = 100, -50
 _SAME_FACE = 0.3
 _REGION_MARGIN = 1.5
-CROP_SCALE, CROP_SHIFT, CROP_SIDE = 2.3, -0.125, 512
-"""The crop that the networks see, by 203 points."""
 
 
 @dataclass(frozen=True, slots=True)

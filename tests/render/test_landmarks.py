@@ -6,16 +6,14 @@ import pytest
 from numpy.typing import NDArray
 from visavis.render.avatar import find_avatar
 from visavis.render.crop import face_square, moved
-from visavis.render.ditto.eyes import POINTS, eye_values
+from visavis.render.ditto.eyes import LEFT_CORNERS, POINTS, RIGHT_CORNERS, eye_values
 from visavis.render.landmarks import (
     BROWS,
     CHIN,
     FACE,
     FACE_LAYOUT,
-    LEFT_CORNERS,
     LEFT_LIDS,
     OUTLINE,
-    RIGHT_CORNERS,
     RIGHT_LIDS,
     SURE_SCORE,
     Box,

@@ -4,10 +4,10 @@ import cv2
 import numpy as np
 import pytest
 from support.faces import Picture, head, landmarks, on_grey, scaled, turned
-from visavis.render.crop import moved
+from visavis.render.crop import CROP_SIDE, moved
 from visavis.render.ditto.eyes import eye_values
 from visavis.render.landmarks import Face, Landmarks
-from visavis.render.portrait import CROP_SIDE, portrait
+from visavis.render.portrait import portrait
 from visavis.stream.errors import AvatarError
 
 PEOPLE = ("ruby", "marcus")
