@@ -4,7 +4,7 @@
                              [--only FILE ...] [--json OUT]
 
 A line a case: the largest error seen and what is allowed. Ends with 1 when any is missed. Reduced precision
-is judged by cosine (1e-4 from 1) and mean absolute error (0.003), shown as a share of what is allowed.
+is judged by cosine and mean absolute error (fp16: 1e-4 from 1, 0.003), shown as a share of what is allowed.
 """
 
 import argparse
