@@ -27,8 +27,10 @@ from .landmarks import FACE_LAYOUT, MESH_POINTS, Face, Landmarks
 Picture = NDArray[np.uint8]
 
 PREVIEW_SIDE: Final = 360
-LEAST_FACE_PX: Final = 112
-"""Of the face's box: with less, the crop is mostly made up."""
+LEAST_FACE_PX, _NOTED_FACE_PX = 64, 128
+"""Of the face's box; the crop shows it with 222."""
+_LEAST_SCORE = 0.6
+"""Of the detector: cats stay below."""
 _LEAST_PICTURE_PX = 64
 _MOST_PITCH, _MOST_YAW, _MOST_ROLL = 25.0, 30.0, 45.0
 _MOST_LOST_POINTS = 0.01
@@ -101,7 +103,7 @@ def portrait(picture: Picture, landmarks: Landmarks) -> Portrait:
     shrunk = max(picture.shape[:2]) >= 2 * MAX_SIDE
     picture = resized(picture, height, width) if shrunk else fit(picture)
     faces = landmarks.faces(picture)
-    if not faces:
+    if not faces or faces[0].box.score < _LEAST_SCORE:
         raise AvatarError("no face was found: use a picture that shows one face from the front, well lit")
     face = faces[0]
     square = face_square(face.mesh.face, scale=CROP_SCALE, shift=CROP_SHIFT, layout=FACE_LAYOUT)
@@ -112,6 +114,8 @@ def portrait(picture: Picture, landmarks: Landmarks) -> Portrait:
     notes: list[str] = []
     if len(faces) > 1:
         notes.append(f"{len(faces)} faces were found; the largest is used")
+    if _size(square) < _NOTED_FACE_PX:
+        notes.append(f"the face has only {_size(square):.0f} pixels; a larger picture would look sharper")
     if outside > _NOTED_OUTSIDE:
         notes.append(
             f"{outside:.0%} of the area round the face lies outside the picture; more room round the head "
@@ -147,11 +151,11 @@ def _check_turn(picture: Picture, face: Face, landmarks: Landmarks) -> None:
 
 
 def _check_place(picture: Picture, face: Face, square: Square, outside: float) -> None:
-    size = square.side_px / CROP_SCALE
-    if size < LEAST_FACE_PX:
+    if _size(square) < LEAST_FACE_PX:
         raise AvatarError(
-            f"the face has {size:.0f} pixels in a picture of {picture.shape[1]}x{picture.shape[0]}, which is "
-            f"too small: use one in which it has at least {LEAST_FACE_PX}, or cut out the head and shoulders"
+            f"the face has {_size(square):.0f} pixels in a picture of {picture.shape[1]}x{picture.shape[0]}, "
+            f"which is too small: it needs {LEAST_FACE_PX}, so use one taken nearer, or cut the head and "
+            "shoulders out of the original"
         )
     points = face.mesh.points[:MESH_POINTS, :2]
     lost = ((points < 0) | (points > np.array(picture.shape[1::-1]) - 1)).any(1).mean()
@@ -171,6 +175,11 @@ def _check_sharpness(picture: Picture, face: Face) -> None:
     edges = cv2.Laplacian(grey, cv2.CV_32F)
     if float(np.var(edges)) < _LEAST_SHARPNESS * (float(grey.var()) + 1):
         raise AvatarError("the face is too blurred: use a sharper picture")
+
+
+def _size(square: Square) -> float:
+    """The longer side of the face's box in pixels."""
+    return square.side_px / CROP_SCALE
 
 
 def _outside(picture: Picture, square: Square) -> float:

@@ -57,6 +57,11 @@ def test_the_largest_of_several_faces_is_used_and_said() -> None:
     assert found.square.centre[0] > 300
 
 
+def test_a_face_that_is_rather_small_is_said() -> None:
+    (note,) = portrait(on_grey(scaled(head(), 200), 400, 500, 150, 100), landmarks()).notes
+    assert "the face has only" in note
+
+
 def test_a_crop_that_leaves_the_picture_a_little_is_said() -> None:
     (note,) = portrait(head()[:, 60:], landmarks()).notes
     assert "outside the picture" in note
@@ -73,8 +78,8 @@ REFUSED = {
     "tilted": (turned(head(), 60), "tilted by .. degrees: turn the picture upright"),
     "tiny": (scaled(head(), 60), "60x60, which is too small"),
     "a strip": (np.zeros((4, 3000, 3), np.uint8), "3000x4, which is too small"),
-    "a small face": (on_grey(scaled(head(), 140), 600, 800, 300, 200), "at least 112"),
-    "half a face": (head()[:, 165:], "outside the picture"),
+    "a small face": (on_grey(scaled(head(), 120), 600, 800, 300, 200), "5. pixels .* it needs 64"),
+    "half a face": (head()[:, 145:], "outside the picture"),
     "no chin": (head()[:270], "outside the picture"),
     "no forehead": (head()[135:], "outside the picture"),
     "no room": (scaled(head()[65:315, 75:285], 420), "too near the edge"),
