@@ -16,7 +16,16 @@ SOURCES = [
     for path in sorted((ROOT / plane).rglob("*.py"))
     if path.name != "__init__.py"
 ]
-COMMANDS = ("serve", "say", "render", "bench live")
+COMMANDS = (
+    "serve",
+    "say",
+    "render",
+    "bench live",
+    "weights fetch",
+    "weights check",
+    "avatar add",
+    "avatar list",
+)
 
 
 def tree() -> str:
@@ -45,7 +54,7 @@ def test_every_command_explains_itself(command: str) -> None:
     assert "Usage" in result.stdout
 
 
-@pytest.mark.parametrize("command", ["serve", "say", "render"])
+@pytest.mark.parametrize("command", ["serve", "say", "render", "weights", "avatar"])
 def test_the_readme_shows_every_command(command: str) -> None:
     assert f"visavis {command}" in README
 
