@@ -106,11 +106,13 @@ class Fade:
 
 def aim(controls: Controls) -> Aim:
     head = np.array([controls.head_yaw, controls.head_pitch, controls.head_roll], np.float32)
-    bearing = np.array(_BEARING_DEG[controls.emotion], np.float32)
-    level = np.float32(controls.emotion_level)
+    units = np.zeros(len(UNITS), np.float32)
+    for name, weight in controls.moods.items():
+        units += EMOTIONS[name] * np.float32(weight)
+        head += np.array(_BEARING_DEG[name], np.float32) * np.float32(weight)
     return Aim(
-        EMOTIONS[controls.emotion] * level,
-        (head + level * bearing).astype(np.float32),
+        units,
+        head,
         np.array([controls.gaze_x, controls.gaze_y], np.float32),
         controls.intensity,
     )

@@ -116,7 +116,8 @@ def test_nothing_that_is_sent_raises_anything_but_a_control_error(change: object
         result = merged(Controls(), change)
     except ControlError:
         return
-    assert result.emotion in EMOTIONS
+    assert sum(result.moods.values()) <= 1 + 1e-9
+    assert set(result.moods) <= set(EMOTIONS)
     assert all(low <= getattr(result, name) <= high for name, (low, high) in RANGES.items())
 
 
@@ -124,3 +125,36 @@ def test_nothing_that_is_sent_raises_anything_but_a_control_error(change: object
 def test_controls_go_through_json_and_back(change: dict[str, float]) -> None:
     controls = merged(Controls(), change)
     assert merged(Controls(), msgspec.json.decode(msgspec.json.encode(controls))) == controls
+
+
+def test_one_emotion_has_all_the_level_that_is_asked_for() -> None:
+    assert Controls(emotion="sad", emotion_level=0.4).moods == {"sad": 0.4}
+
+
+def test_several_emotions_mix_and_the_rest_is_neutral() -> None:
+    mixed = merged(Controls(), {"emotion": {"happy": 0.5, "surprised": 0.25}, "emotion_level": 0.5})
+    assert mixed.moods == {"happy": 0.25, "surprised": 0.125}
+    assert merged(mixed, {"emotion": {}}).moods == {}
+
+
+def test_emotions_that_are_too_much_together_share_the_face() -> None:
+    assert Controls(emotion={"happy": 1, "sad": 0.6}).moods == pytest.approx({"happy": 0.625, "sad": 0.375})
+
+
+@pytest.mark.parametrize("weight", [-0.1, 1.01, math.nan, math.inf])
+def test_the_weight_of_an_emotion_is_refused_with_its_range(weight: float) -> None:
+    with pytest.raises(ControlError, match="weight of sad must be between 0 and 1, not "):
+        merged(Controls(), {"emotion": {"sad": weight}})
+
+
+@pytest.mark.parametrize(
+    "emotion", [{"angry": 1}, {"sad": "1"}, {"sad": None}, {1: 1}, {"\ud800": 1}], ids=repr
+)
+def test_a_mixture_of_anything_else_is_refused(emotion: object) -> None:
+    with pytest.raises(ControlError, match="emotion"):
+        merged(Controls(), {"emotion": emotion})
+
+
+def test_a_mixture_goes_over_the_link_and_back() -> None:
+    mixture = Controls(emotion={"happy": 0.5, "sad": 0.1})
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(mixture), type=Controls) == mixture

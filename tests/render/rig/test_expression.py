@@ -21,6 +21,12 @@ def test_the_level_scales_an_emotion() -> None:
     assert np.allclose(half.units, 0.5 * EMOTIONS["happy"])
 
 
+def test_emotions_mix() -> None:
+    both = aim(Controls(emotion={"happy": 0.5, "sad": 0.25}))
+    assert np.allclose(both.units, 0.5 * EMOTIONS["happy"] + 0.25 * EMOTIONS["sad"])
+    assert np.allclose(both.head, [0, 0.5 * -1.0 + 0.25 * 3.5, 0.5 * 0.8 + 0.25 * 1.2])
+
+
 def test_an_emotion_fades_in_over_four_tenths_of_a_second() -> None:
     fade = settled(Controls()).turned(Controls(emotion="happy"), 100)
     weight = [float(fade.at(frame).units.sum()) for frame in range(99, 100 + FADE_FRAMES + 2)]
