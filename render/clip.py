@@ -16,7 +16,7 @@ from av.error import FFmpegError
 from av.video.frame import PictureType, VideoFrame
 from numpy.typing import NDArray
 
-from ..stream.clock import FRAME_RATE, PROGRAM_HOP, PROGRAM_HZ
+from ..stream.clock import FRAME_RATE, NS_PER_MS, PROGRAM_HOP, PROGRAM_HZ, TICK_NS
 from ..stream.errors import AudioError, UsageError
 from ..stream.media import AudioChunk, TickAudio
 from ..stream.session import Session
@@ -31,7 +31,8 @@ _SLOT = 0
 _SURFACES = 3
 """One being drawn, one being encoded, one kept by the pipeline for repeats."""
 _AHEAD_MS = 2_000
-"""Sound queued before a tick is taken, so that the session never mistakes a slow file for a pause."""
+"""Sound queued before a tick is taken, beyond what the engine's look-ahead takes at once, so that the session
+never mistakes a slow file for a pause."""
 
 _AUDIO_BPS = 128_000
 _VIDEO_OPTIONS = {
@@ -79,32 +80,35 @@ def render_clip(
     color = color_space(*size)
     compositor = Compositor(avatar.plate(size), color)
     with ExitStack() as stack:
+        delay = engine.spec.lookahead // engine.spec.hop
         engine.open(_SLOT, avatar, size=size, seed=seed, index=0)
         stack.callback(engine.close, _SLOT)
         pipeline = Pipeline(
             Session("clip"),
             slot=_SLOT,
-            delay=engine.spec.lookahead // engine.spec.hop,
+            delay=delay,
             first=0,
             compositor=compositor,
             mask=engine.mask(_SLOT),
             surfaces=_SURFACES,
         )
-        ticks = _ticks(engine, pipeline, _Feed(pipeline.session, chunks))
+        ahead_ms = _AHEAD_MS + delay * TICK_NS // NS_PER_MS
+        ticks = _ticks(engine, pipeline, _Feed(pipeline.session, chunks, ahead_ms))
         return _write(ticks, out, size=size, color=color, on_frame=on_frame)
 
 
 class _Feed:
     """Keeps a session supplied from an iterator of chunks, and ends its segment after the last."""
 
-    def __init__(self, session: Session, chunks: Iterator[AudioChunk]) -> None:
+    def __init__(self, session: Session, chunks: Iterator[AudioChunk], ahead_ms: int) -> None:
         self._session = session
         self._chunks = chunks
+        self._ahead_ms = ahead_ms
         self._segment: str | None = None
         self._ended = False
 
     def fill(self) -> None:
-        while not self._ended and self._session.queued_ms < _AHEAD_MS:
+        while not self._ended and self._session.queued_ms < self._ahead_ms:
             chunk = next(self._chunks, None)
             if chunk is None:
                 self._end()

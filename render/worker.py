@@ -21,8 +21,9 @@ from typing import cast
 
 from ..stream import link
 from ..stream.clock import NS_PER_SECOND
-from ..stream.errors import LinkError, SetupError, UsageError, VisavisError
+from ..stream.errors import LinkError, SetupError, VisavisError
 from .color import color_space
+from .ditto.presets import check_options
 from .encode import open_encoder
 from .engine import Engine
 from .sessions import Sessions
@@ -33,9 +34,9 @@ _IDLE_NS = NS_PER_SECOND // 4
 _SLOTS_PER_CORE = 2
 _PROBE = (320, 320)
 _SWITCH_SECONDS = 0.001
-_RIG = "visavis.render.rig.engine:RigEngine"
-_ENGINES = {"auto": _RIG, "rig": _RIG, "ditto": "visavis.render.ditto.engine:DittoEngine"}
 """How long one thread may keep the interpreter from another: a fraction of a tick."""
+_RIG = "visavis.render.rig.engine:RigEngine"
+_ENGINES = {"auto": _RIG, "rig": _RIG, "ditto": "visavis.render.ditto.factory:ditto_engine"}
 
 
 class Worker:
@@ -142,14 +143,14 @@ class Worker:
             self._armed.notify_all()
 
 
-def load_engine(name: str, *, weights: str | None = None) -> Engine:
+def load_engine(name: str, *, weights: str | None = None, latency: str | None = None) -> Engine:
     """The engine called `name`: `auto`, `rig`, `ditto`, or `package.module:Class` for one of your own, which
-    may lie in the current folder. `weights` tells a `ditto` where its checkpoints are.
+    may lie in the current folder. `weights` tells a `ditto` where its checkpoints are, `latency` which of its
+    presets to use.
 
-    Raises SetupError when it cannot be had.
+    Raises SetupError when it cannot be had, UsageError when an option does not belong to it.
     """
-    if weights is not None and name != "ditto":
-        raise UsageError("--weights belongs to --engine ditto; leave it out")
+    check_options(name, weights=weights, latency=latency)
     # Named by text: the front reaches this file, and must never load what only one engine needs.
     module, _, attribute = _ENGINES.get(name, name).partition(":")
     if not attribute:
@@ -164,7 +165,7 @@ def load_engine(name: str, *, weights: str | None = None) -> Engine:
         raise SetupError(f"engine {name!r} cannot be loaded: {error}") from error
     except (ImportError, AttributeError) as error:
         raise SetupError(f"engine {name!r} cannot be loaded: {error}") from error
-    return cast(Engine, engine(weights) if name == "ditto" else engine())
+    return cast(Engine, engine(weights, latency) if name == "ditto" else engine())
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -172,13 +173,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="visavis.render.worker")
     parser.add_argument("--fd", type=int, required=True)
     parser.add_argument("--engine", default="auto")
+    parser.add_argument("--weights")
+    parser.add_argument("--latency")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     sys.setswitchinterval(_SWITCH_SECONDS)
     with socket.socket(fileno=options.fd) as connection:
         try:
-            engine = load_engine(options.engine)
+            engine = load_engine(options.engine, weights=options.weights, latency=options.latency)
             Worker(engine, connection, slots=_SLOTS_PER_CORE * cores, threads=max(cores, 2)).serve()
         except VisavisError as error:
             _LOG.error("%s", error)

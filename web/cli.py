@@ -12,6 +12,7 @@ from typing import Annotated, ParamSpec
 import typer
 
 from .. import __version__
+from ..render.ditto.presets import LIVE, PRESETS
 from ..stream.errors import AudioError, UsageError, VisavisError
 from .avatars import add, list_all, remove, show
 from .bench import live
@@ -77,7 +78,19 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes any. [default: 8080]")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with options.")] = None,
-    engine: Annotated[str | None, typer.Option(help="auto, rig or pkg.module:Class. [default: auto]")] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="What draws: rig, ditto or pkg.module:Class; auto is ditto where --avatar is of that kind, "
+            "else rig. [default: auto]"
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="The folder of Ditto's weights, or random:SEED for a picture of noise.")
+    ] = None,
+    latency: Annotated[
+        str | None, typer.Option(help=f"Ditto's delay: {', '.join(PRESETS)}. [default: {LIVE}]")
+    ] = None,
     avatar: Annotated[
         str | None, typer.Option(help="Who is shown when a client does not say. [default: ruby]")
     ] = None,
@@ -104,6 +117,8 @@ def serve(
         "host": host,
         "port": port,
         "engine": engine,
+        "weights": weights,
+        "latency": latency,
         "avatar": avatar,
         "token": token,
         "cert": cert,

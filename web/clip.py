@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ..render.ditto.presets import OFFLINE, PRESETS, check_latency
 from ..stream.clock import FRAME_RATE, NS_PER_SECOND
 from ..stream.errors import UsageError
 from ..stream.media import AudioChunk
@@ -46,6 +47,7 @@ class Order:
     voice: str | None
     engine: str
     weights: str | None
+    latency: str | None
     size: str | None
     seed: int
     fps: int
@@ -61,6 +63,8 @@ class Order:
             raise UsageError(f"--text takes 1 to {MAX_TEXT_CHARACTERS} characters, not {len(self.text)}")
         if self.fps != FRAME_RATE.per_second:
             raise UsageError(f"--fps {self.fps} is not supported yet; use --fps {FRAME_RATE.per_second}")
+        if self.latency is not None:
+            check_latency(self.latency)
         if self.audio is not None:
             check_sound_path(self.audio)
         if self.out.is_dir() or not self.out.parent.is_dir():
@@ -99,13 +103,17 @@ def render(
     weights: Annotated[
         str | None, typer.Option(help="The folder of Ditto's weights, or random:SEED for a picture of noise.")
     ] = None,
+    latency: Annotated[
+        str | None,
+        typer.Option(help=f"How Ditto's windows lie: {', '.join(PRESETS)}. [default: {OFFLINE}]"),
+    ] = None,
     size: Annotated[str | None, typer.Option(help="WIDTHxHEIGHT, one of the avatar's sizes.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Other blinks and movements for another number.")] = 0,
     fps: Annotated[int, typer.Option(help="Frames a second.")] = int(FRAME_RATE.per_second),
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Make a clip: an avatar speaks a sound file or a text into an MP4."""
-    report = make_clip(Order(avatar, out, audio, text, voice, engine, weights, size, seed, fps))
+    report = make_clip(Order(avatar, out, audio, text, voice, engine, weights, latency, size, seed, fps))
     if as_json:
         sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
     else:
@@ -127,7 +135,9 @@ def make_clip(order: Order) -> Report:
     card = Card(avatar.name, avatar.title, avatar.kind, avatar.sizes, avatar.preview)
     size = card.size_of(order.size)
     with _sound(order) as sound:
-        engine = load_engine(avatar.kind if order.engine == "auto" else order.engine, weights=order.weights)
+        name = avatar.kind if order.engine == "auto" else order.engine
+        latency = order.latency or (OFFLINE if name == "ditto" else None)
+        engine = load_engine(name, weights=order.weights, latency=latency)
         engine.warm()
         began_ns = time.monotonic_ns()
         with _Bar(order.out.name, sound.seconds) as bar:

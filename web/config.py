@@ -2,13 +2,13 @@
 
     [listen]    host, port, cert, key
     [auth]      token, origins, token_minutes
-    [worker]    engine
+    [worker]    engine, weights, latency
     [sessions]  avatar, max_sessions, idle_close_s
     [webrtc]    ice_servers, ice_username, ice_credential
     [speech]    voice
 
 In the environment a key is VISAVIS_ and its name in capitals, such as VISAVIS_PORT; lists are separated by
-commas.
+commas. VISAVIS_HOME is no option of the server: it says where avatars and weights are kept.
 """
 
 import tomllib
@@ -19,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from ..render import home
 from ..stream.errors import SetupError, UsageError
 from .auth import AuthOptions, is_loopback
 from .peer import WebRtcOptions
@@ -107,7 +108,7 @@ def _from_file(path: Path) -> dict[str, object]:
 def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
     values: dict[str, object] = {}
     for variable, text in environment.items():
-        if not variable.startswith(PREFIX):
+        if not variable.startswith(PREFIX) or variable == home.VARIABLE:
             continue
         name = variable.removeprefix(PREFIX).lower()
         if name not in _TABLES:

@@ -5,13 +5,13 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..stream.errors import AvatarError
 from .auth import Auth, is_loopback
 from .chores import Chores
 from .config import Config
-from .gallery import Gallery, open_gallery
+from .gallery import Gallery, engine_for, open_gallery
 from .metrics import Metrics
 from .peer import Peers, prepare_process
 from .sessions import Sessions
@@ -48,12 +48,15 @@ async def running_front(
     """A front with its processes, which are gone when the block is left.
 
     `worker` and `voice` are commands to run instead of our own processes. Raises AvatarError when the avatar
-    shown by default is unknown, and SetupError, in a group, when the worker does not start.
+    shown by default is unknown, UsageError when an option does not belong to its engine, and SetupError, in a
+    group, when the worker does not start.
     """
     prepare_process(loopback=is_loopback(config.listen.host))
-    gallery = gallery or await open_gallery(config.worker.engine)
+    engine = await engine_for(config.worker.engine, config.sessions.avatar)
+    config = replace(config, worker=replace(config.worker, engine=engine))
+    gallery = gallery or await open_gallery(engine)
     if gallery.find(config.sessions.avatar) is None:
-        engine, known = config.worker.engine, ", ".join(gallery.names)
+        known = ", ".join(gallery.names)
         advice = f"choose one of {known}" if known else "register a picture first: visavis avatar add"
         raise AvatarError(f"engine {engine} can draw no avatar {config.sessions.avatar[:40]!r}; {advice}")
     async with asyncio.TaskGroup() as processes, Chores() as chores:

@@ -1,6 +1,7 @@
 """The avatars that sessions may show."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -54,6 +55,16 @@ class Gallery:
 
 def size_text(size: tuple[int, int]) -> str:
     return f"{size[0]}x{size[1]}"
+
+
+async def engine_for(engine: str, avatar: str) -> str:
+    """What `auto` stands for where `avatar` is shown by default: the engine that draws it, else `rig`. Others
+    stand for themselves."""
+    if engine != "auto":
+        return engine
+    with contextlib.suppress(AvatarError):
+        return (await asyncio.to_thread(find_avatar, avatar)).kind
+    return "rig"
 
 
 async def open_gallery(engine: str = "auto") -> Gallery:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from ..render.ditto.presets import check_latency, check_options
 from ..stream.clock import NS_PER_SECOND
 from ..stream.errors import LinkError, SetupError
 from ..stream.link import FrontInbox, Ready, ToFront, ToWorker, to_frame
@@ -30,9 +31,19 @@ _WARM_UP_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
-    """`engine` is auto, rig, or the import path pkg.module:Class of another engine."""
+    """`engine` is auto, rig, ditto, or the import path pkg.module:Class of another engine. Where a ditto has
+    its `weights`, and its `latency`: one of render/ditto/presets.py.
+    """
 
     engine: str = "auto"
+    weights: str | None = None
+    latency: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.engine != "auto":
+            check_options(self.engine, weights=self.weights, latency=self.latency)
+        elif self.latency is not None:
+            check_latency(self.latency)
 
 
 class WorkerEvents(Protocol):
@@ -58,7 +69,10 @@ class WorkerState(Enum):
 
 
 def worker_command(options: WorkerOptions) -> tuple[str, ...]:
-    return (sys.executable, "-m", "visavis.render.worker", "--engine", options.engine)
+    """What starts a worker as `options` say."""
+    given = {"engine": options.engine, "weights": options.weights, "latency": options.latency}
+    flags = [part for name, value in given.items() if value is not None for part in (f"--{name}", value)]
+    return (sys.executable, "-m", "visavis.render.worker", *flags)
 
 
 class _Worker:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from support.virtual import RATE, request, tone
+from visavis.render.ditto import factory
 from visavis.render.worker import load_engine, main
 from visavis.stream import link
 from visavis.stream.errors import SetupError, UsageError
@@ -138,9 +139,26 @@ def test_an_engine_that_cannot_be_had_is_told_plainly(name: str, hint: str) -> N
         load_engine(name)
 
 
-def test_weights_belong_to_ditto() -> None:
-    with pytest.raises(UsageError, match="--engine ditto"):
+def test_weights_and_latency_belong_to_ditto() -> None:
+    with pytest.raises(UsageError, match="--weights belongs to --engine ditto"):
         load_engine("rig", weights="random:1")
+    with pytest.raises(UsageError, match="--latency belongs to --engine ditto"):
+        load_engine("auto", latency="balanced")
+
+
+def test_the_process_tells_ditto_what_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str | None, str | None]] = []
+
+    def ditto_engine(weights: str | None, latency: str | None) -> None:
+        seen.append((weights, latency))
+        raise SetupError("this is all")
+
+    monkeypatch.setattr(factory, "ditto_engine", ditto_engine)
+    ours, theirs = socket.socketpair()
+    options = ["--engine", "ditto", "--weights", "random:1", "--latency", "low-latency"]
+    with ours:
+        assert main(["--fd", str(theirs.detach()), *options]) == 1
+    assert seen == [("random:1", "low-latency")]
 
 
 def test_ditto_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

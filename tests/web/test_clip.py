@@ -103,6 +103,12 @@ def test_a_text_is_spoken_the_same_way_again(tmp_path: Path) -> None:
         (["--audio", "{wav}", "--size", "100x100"], "choose one of 720x1280, 512x512"),
         (["--audio", "{wav}", "--size", "big"], "choose one of 720x1280, 512x512"),
         (["--audio", "{wav}", "--avatar", "nobody"], "choose one of marcus, ruby"),
+        (["--audio", "{wav}", "--weights", "random:1"], "--weights belongs to --engine ditto"),
+        (["--audio", "{wav}", "--latency", "offline"], "--latency belongs to --engine ditto"),
+        (
+            ["--audio", "{wav}", "--latency", "fast"],
+            "choose one of low-latency, balanced, reference, offline",
+        ),
         (["--text", "hello", "--voice", "nobody"], "this machine has no voice 'nobody'"),
         (["--text", "\N{SNOWMAN}"], "nothing in this text"),
     ],

@@ -5,6 +5,7 @@ import pytest
 from visavis.stream.errors import SetupError, UsageError
 from visavis.web import config
 from visavis.web.config import Config, load_config
+from visavis.web.workers import WorkerOptions
 
 FULL = """
 [listen]
@@ -40,6 +41,16 @@ def test_flags_win_over_the_environment_and_that_over_the_file(tmp_path: Path) -
     assert loaded.webrtc.ice_servers == ("stun:stun.example",)
 
 
+def test_a_ditto_and_what_belongs_to_it_can_come_from_each_place(tmp_path: Path) -> None:
+    path = written(tmp_path, "[worker]\nengine = 'ditto'\nweights = 'official'\nlatency = 'reference'\n")
+    loaded = load_config(path, {"VISAVIS_WEIGHTS": "random:1"}, {"latency": "low-latency"})
+    assert loaded.worker == WorkerOptions("ditto", "random:1", "low-latency")
+
+
+def test_the_folder_of_avatars_and_weights_is_no_option() -> None:
+    assert load_config(None, {"VISAVIS_HOME": "x"}, {}) == Config()
+
+
 def test_lists_in_the_environment_are_separated_by_commas() -> None:
     loaded = load_config(None, {"VISAVIS_ORIGINS": "https://a.example, https://b.example"}, {})
     assert loaded.auth.origins == ("https://a.example", "https://b.example")
@@ -58,6 +69,8 @@ def test_lists_in_the_environment_are_separated_by_commas() -> None:
         ("[listen]\ncert = 'a.pem'", "give both"),
         ("[sessions]\nmax_sessions = -1", "cannot be negative"),
         ("[sessions]\nidle_close_s = 0", "at least 1"),
+        ("[worker]\nlatency = 'fast'", "choose one of low-latency, balanced, reference, offline"),
+        ("[worker]\nengine = 'rig'\nweights = 'random:1'", "--weights belongs to --engine ditto, not to rig"),
         ("[webrtc]\nice_servers = ['http://x']", "does not begin with stun:"),
     ],
 )

@@ -7,7 +7,7 @@ from visavis.render.avatar import PREVIEW, store
 from visavis.render.portrait import portrait
 from visavis.render.register import register
 from visavis.stream.errors import AvatarError
-from visavis.web.gallery import Card, open_gallery
+from visavis.web.gallery import Card, engine_for, open_gallery
 
 CARD = Card("ruby", "Ruby", "rig", ((720, 1280), (512, 512)), Path("preview.png"))
 
@@ -63,6 +63,22 @@ async def test_only_what_the_engine_can_draw_is_offered(
     own: Path, engine: str, names: tuple[str, ...]
 ) -> None:
     assert (await open_gallery(engine)).names == names
+
+
+@pytest.mark.parametrize(
+    ("engine", "avatar", "name"),
+    [
+        ("auto", "ada", "ditto"),
+        ("auto", "ruby", "rig"),
+        ("auto", "nobody", "rig"),
+        ("rig", "ada", "rig"),
+        ("some.module:Engine", "ada", "some.module:Engine"),
+    ],
+)
+async def test_auto_is_what_draws_the_avatar_that_is_shown(
+    own: Path, engine: str, avatar: str, name: str
+) -> None:
+    assert await engine_for(engine, avatar) == name
 
 
 async def test_a_damaged_avatar_is_left_out_and_logged(own: Path, caplog: pytest.LogCaptureFixture) -> None:

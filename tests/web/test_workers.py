@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from support.front import FAKE_WORKER, until
 from visavis.stream.controls import Controls
-from visavis.stream.errors import SetupError
+from visavis.stream.errors import SetupError, UsageError
 from visavis.stream.link import Open, Ready, Tick, ToFront
 from visavis.web import workers as workers_module
 from visavis.web.chores import Chores
@@ -147,5 +147,20 @@ def test_the_first_restart_is_at_once_and_repeated_ones_wait_longer_and_longer()
     assert [backoff_s(deaths) for deaths in range(9)] == [0, 0, 0.25, 0.5, 1, 2, 4, 8, 8]
 
 
-def test_the_real_worker_is_told_its_engine() -> None:
-    assert worker_command(WorkerOptions("rig"))[1:] == ("-m", "visavis.render.worker", "--engine", "rig")
+def test_the_real_worker_is_told_its_engine_and_what_belongs_to_it() -> None:
+    start = ("-m", "visavis.render.worker", "--engine")
+    assert worker_command(WorkerOptions("rig"))[1:] == (*start, "rig")
+    ditto = WorkerOptions("ditto", "random:1", "low-latency")
+    assert worker_command(ditto)[1:] == (*start, "ditto", "--weights", "random:1", "--latency", "low-latency")
+
+
+@pytest.mark.parametrize("options", [("rig", "random:1", None), ("rig", None, "balanced")])
+def test_options_of_another_engine_are_refused(options: tuple[str, str | None, str | None]) -> None:
+    with pytest.raises(UsageError, match="belongs to --engine ditto"):
+        WorkerOptions(*options)
+
+
+@pytest.mark.parametrize("engine", ["auto", "ditto"])
+def test_an_unknown_latency_is_refused(engine: str) -> None:
+    with pytest.raises(UsageError, match="choose one of low-latency, balanced, reference, offline"):
+        WorkerOptions(engine, None, "fast")

@@ -1,0 +1,31 @@
+"""How windows of motion lie, by what a user calls it: the less delay, the more often the model runs."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from ...stream.errors import UsageError
+
+PRESETS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {"low-latency": (2, 2), "balanced": (5, 5), "reference": (10, 10), "offline": (70, 10)}
+)
+"""Frames from one window to the next, and how many of them are blended with the window before."""
+LIVE: Final = "balanced"
+OFFLINE: Final = "offline"
+
+
+def check_latency(name: str) -> str:
+    """`name` where there is such a preset, else a UsageError with those there are."""
+    if name not in PRESETS:
+        raise UsageError(f"there is no latency {name[:40]!r}; choose one of {', '.join(PRESETS)}")
+    return name
+
+
+def check_options(engine: str, *, weights: str | None, latency: str | None) -> None:
+    """Raise UsageError when an option is given that `engine` does not know, or a latency that there is
+    not."""
+    for option, value in (("weights", weights), ("latency", latency)):
+        if value is not None and engine != "ditto":
+            raise UsageError(f"--{option} belongs to --engine ditto, not to {engine[:40]}; leave it out")
+    if latency is not None:
+        check_latency(latency)
