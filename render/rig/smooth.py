@@ -77,7 +77,7 @@ def _reach(out: U32, at: int, step: int, across: int, level: np.int64, steep: np
     twice the light halfway between them, by `steep`."""
     for k in range(1, most + 1):
         one = at + k * step
-        if abs(_light(out[one]) + _light(out[one + across]) - level) * 2 >= steep:
+        if abs(_light(out[np.uint64(one)]) + _light(out[np.uint64(one + across)]) - level) * 2 >= steep:
             return k
     return most + 1
 
