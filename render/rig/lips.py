@@ -33,10 +33,12 @@ _UNSURE, _SURE = 0.22, 0.45
 """Evidence for a closing sound from which the lips start to obey it, and obey it alone."""
 _OWN = (PAST_ROWS - ROWS_PER_TICK // 2, PAST_ROWS + ROWS_PER_TICK // 2)
 """The frame's own rows: every row belongs to exactly one frame."""
-_EASE_ROWS, _PART_ROWS = 5.5, 7.5
+_EASE_ROWS, _PART_ROWS = 5.0, 8.0
 """Rows over which lips come together before a closure, and part after it."""
-_BURST_ROWS = 2.5
+_BURST_ROWS = 3.5
 """Rows before the end of a closure at which the lips begin to part."""
+_SWING_ROWS = 7.8
+"""Rows from the middle of a closure, however short, to lips that are quite free: two frames."""
 _CROWDED_ROWS = (3.0, 11.0)
 """Between two closures: up to the first, lips stay as near each other as `_CROWDED`; from the last on, they
 open as ever."""
@@ -48,14 +50,19 @@ _FLATTENED = 0.92
 """Of their rounding, what lips lose to a bite."""
 _SEALED, _FUNNEL_SEALED = 1.05, 0.2
 """Of the jaw's opening and the lips' funnel: lips that reach toward each other so far meet."""
+_SEALING = 1.5
+"""Lips on their way reach by this power of how far they are held: so the gap between them grows evenly."""
 _JAW_OBEYS = 0.45
 """Of a closing sound's strength, what the jaw feels of it."""
-_REACH = 1.10
+_REACH = 1.20
 """Blending weakens every target; this gives the strength back."""
 _TONGUE, _JAW, _SEAL = UNITS.index("tongueOut"), UNITS.index("jawOpen"), UNITS.index("mouthClose")
 _FUNNEL = UNITS.index("mouthFunnel")
 _MOLD: Final = np.array(
-    [unit.startswith(("mouthPucker", "mouthFunnel", "mouthStretch", "mouthSmile")) for unit in UNITS],
+    [
+        unit.startswith(("mouthPucker", "mouthFunnel", "mouthStretch", "mouthSmile", "mouthFrown"))
+        for unit in UNITS
+    ],
     np.bool_,
 )
 """How wide and how round the lips are: closures leave that to their neighbours."""
@@ -63,7 +70,7 @@ _CONTACT: Final = np.array([unit.startswith("mouth") for unit in UNITS], np.bool
 _FIRMNESS = 0.45
 """Share of a change of scale that rounding and spreading follow; opening follows it all."""
 
-_RANGE_DB = 18.0
+_RANGE_DB = 17.0
 """Below the voice's usual peak, over which the mouth shrinks to its softest."""
 _SOFTEST, _LOUDEST = 0.4, 1.1
 _GONE_DB, _FADING_DB = -46.0, -30.0
@@ -146,7 +153,7 @@ def _held(units: F32, hold: float, bite: float) -> F32:
     held = np.where(_CONTACT, units + np.float32(hold) * (closed - units), units)
     held[_MOLD] *= 1.0 - _FLATTENED * hold * bite
     held[_JAW] += np.float32(hold * bite) * (closed[_JAW] - held[_JAW])
-    held[_SEAL] = hold**2 * (1.0 - bite**3) * (_SEALED * held[_JAW] + _FUNNEL_SEALED * held[_FUNNEL])
+    held[_SEAL] = hold**_SEALING * (1.0 - bite**3) * (_SEALED * held[_JAW] + _FUNNEL_SEALED * held[_FUNNEL])
     return held
 
 
@@ -161,8 +168,10 @@ def grip(rows: F32) -> tuple[float, float]:
     runs = _runs(_evidence(closing, rows[:, SILENCE].tolist()))
     hold = 0.0
     for start, stop, peak in runs:
-        owned = any(_OWN[0] <= middle < _OWN[1] for middle in _middles(closing, start, stop))
-        early, late = (start - PAST_ROWS) / _EASE_ROWS, (PAST_ROWS + _BURST_ROWS - stop) / _PART_ROWS
+        middles = _middles(closing, start, stop)
+        owned = any(_OWN[0] <= middle < _OWN[1] for middle in middles)
+        early = (start - PAST_ROWS) / _EASE_ROWS
+        late = min((PAST_ROWS + _BURST_ROWS - stop) / _PART_ROWS, (PAST_ROWS - middles[-1]) / _SWING_ROWS)
         loose = 0.0 if owned else min(max(early, late, 0.0), 1.0)
         hold = max(hold, _firmness(peak) * (1.0 - loose))
     return max(hold, _crowded(runs)), _bite(rows) if hold > 0 else 0.0

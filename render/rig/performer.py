@@ -30,10 +30,12 @@ GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 _BROW = unit_vector({"browInnerUp": 0.55, "browOuterUp": 0.45})
 _LOOK_DOWN = unit_vector({"eyeLookDown": 0.95})
 _LOOK_UP = unit_vector({"eyeLookUp": 0.95})
-_EASE = unit_vector({"eyeLookDown": 0.40})
+_EASE = unit_vector({"eyeLookDown": 0.24})
 _WIDE = UNITS.index("eyeWideLeft")
-_SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10})
-"""What a blink does around the lids."""
+_AWAKE = unit_vector({"eyeWide": 0.20})
+"""Lids at rest lie near the pupil; someone who is there holds them a little higher."""
+_SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10, "eyeLookDown": 0.28})
+"""What a blink does around the lids. The eyes turn down in it, which also keeps the lashes before the lid."""
 _BODY_LEAST = np.array([0, -1], np.float32)
 _LIDS = [BLINK_LEFT, BLINK_RIGHT]
 
@@ -133,8 +135,9 @@ def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     units = mixed(mouth, want.units) + _BROW * np.float32(life.brow) + _SHUT * np.float32(life.blink)
     up = float(gaze[1])
     units += (_LOOK_UP if up > 0 else _LOOK_DOWN) * np.float32(abs(up))
-    hang = life.ease * max(0.0, 1.0 - (2.0 * up if up > 0 else -up)) * (1.0 - float(units[_WIDE]))
-    units += _EASE * np.float32(hang)
+    calm = 1.0 - min(float(units[_WIDE]), 1.0)
+    hang = life.ease * max(0.0, 1.0 - (2.0 * up if up > 0 else -up)) * calm
+    units += _EASE * np.float32(hang) + _AWAKE * np.float32(calm * (1.0 - life.blink))
     units[_LIDS] = np.maximum(units[_LIDS], np.float32(life.blink))
     bounded = np.clip(units, 0, 1).astype(np.float32)
     return Motion(bounded, head, gaze, life.body.astype(np.float32), np.zeros(2, np.float32))

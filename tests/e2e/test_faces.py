@@ -11,11 +11,12 @@ import pytest
 from numpy.typing import NDArray
 from support.landmarks import landmarks, lip_gap
 from support.mouths import reference
-from support.rig import face
+from support.rig import face, moved
 from support.sentence import PAUSE_TICKS, performed, silenced
 from support.walls import cover, grown, mouthless
 from visavis.render.rig.interior import Interior
 from visavis.render.rig.motion import Motion
+from visavis.render.rig.shapes import SHAPES
 
 Gaps = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -140,6 +141,15 @@ def around_lips(picture: NDArray[np.uint8]) -> Bools:
     cv2.fillPoly(outside, [np.rint(points[list(LIPS)] * 16).astype(np.int32)], 0, shift=4)
     reach = NEAR_LIPS * float(np.linalg.norm(points[BROW] - points[CHIN]))
     return cv2.distanceTransform(outside, cv2.DIST_L2, 5) <= reach
+
+
+@pytest.mark.parametrize("name", PRESENTERS)
+def test_f_shows_teeth_on_the_lip_and_p_shows_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    bite, press = (
+        int(mouth_pixels(name, moved(SHAPES[sound].units), monkeypatch).sum()) for sound in ("ff", "pp")
+    )
+    assert bite > 200
+    assert press < 20
 
 
 HEADS = [(0, 0), (15, 0), (-15, 0), (0, 10), (0, -10), (15, 10), (-15, -10)]

@@ -20,7 +20,10 @@ OTHERS = tuple(name for name in VISEMES if name not in (*VOWELS, *CLOSURES, "sil
 HEARD_ROWS = 7
 """Rows beyond a frame's middle that the net has named when it is drawn."""
 _OPEN = {"aa": 1, "eh": 0.7, "ih": 0.35, "oh": 0.7, "ou": 0.25, "th": 0.35, "ch": 0.4, "kk": 0.35}
-_REST = {"pp": 0.0, "ff": 0.05, "sil": 0.0}
+_REST = {"pp": 0.0, "ff": 0.12, "sil": 0.0}
+
+PRESSED, BITTEN = 0.1, 0.22
+"""Of an open vowel's gap: lips that touch, and teeth on the lower lip, which show."""
 
 Sound = tuple[str, int]
 """A mouth shape and the rows it lasts."""
@@ -75,14 +78,17 @@ def gap(units: F32, presenter: str = "ruby") -> float:
     return face(presenter).lip_gap(replace(still(), units=units), face(presenter).canvas())
 
 
-def closures(said: Sequence[Sound], *, lead: int = 20) -> list[range]:
-    """The frames that each closing sound of `said` touches; neighbours are held as one."""
-    found: list[range] = []
+def closures(said: Sequence[Sound], *, lead: int = 20) -> list[tuple[range, float]]:
+    """The frames that each closing sound of `said` touches, and the gap that closes it, of an open vowel's;
+    neighbours are held as one."""
+    found: list[tuple[range, float]] = []
     at = lead
     for closes, run in groupby(said, lambda sound: sound[0] in CLOSURES):
-        end = at + sum(rows for _, rows in run)
+        held = list(run)
+        end = at + sum(rows for _, rows in held)
         if closes:
-            found.append(range(at // 4, -(-end // 4)))
+            limit = BITTEN if any(name == "ff" for name, _ in held) else PRESSED
+            found.append((range(at // 4, -(-end // 4)), limit))
         at = end
     return found
 
