@@ -102,8 +102,9 @@ def _lit(color: F32, cover: F32, rows: NDArray[np.bool_]) -> F32:
     bright = np.clip(light / max(float(np.percentile(seen, BRIGHT)), 1.0) * 3 - 2, 0, 1) * cover
     tone = spread(color, bright.astype(np.float32))
     sigma = STRAND_PX * color.shape[1] / MASTER[0]
-    mean = cv2.GaussianBlur(light * cover, (0, 0), sigma) / (cv2.GaussianBlur(cover, (0, 0), sigma) + 0.01)
-    strands = np.clip((light + 4) / (mean + 4), 0.7, 1.3)[..., None]
+    dark = cover - bright
+    mean = cv2.GaussianBlur(light * dark, (0, 0), sigma) / (cv2.GaussianBlur(dark, (0, 0), sigma) + 0.01)
+    strands = np.clip((light + 4) / (mean + 4), 0.85, 1.2)[..., None]
     share = np.clip((np.flatnonzero(rows)[-1] - np.arange(len(rows))) / max(1.0, len(rows) * FADE_ROWS), 0, 1)
     return np.maximum(color, tone * strands * (LEAST_LIGHT * share[:, None, None])).astype(np.float32)
 
