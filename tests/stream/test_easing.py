@@ -1,7 +1,11 @@
+from itertools import pairwise
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from visavis.stream.easing import edge, edge_frames, hermite
+from numpy.typing import NDArray
+from visavis.stream.easing import Glide, edge, edge_frames, hermite
 
 
 @given(st.floats(-3, 4))
@@ -48,3 +52,49 @@ def test_a_small_edge_still_lasts_the_least_number_of_frames() -> None:
 def test_a_limit_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="positive"):
         edge_frames(1.0, 0.0, least=1)
+
+
+def numbers(*values: float) -> NDArray[np.float64]:
+    return np.array(values)
+
+
+def test_a_glide_rests_at_both_ends() -> None:
+    glide = Glide.resting(numbers(1.0, -2.0)).turned(numbers(3.0, 0.0), 10, 5)
+    assert [glide.at(index).tolist() for index in (0, 10, 15, 99)] == [[1, -2], [1, -2], [3, 0], [3, 0]]
+    assert not glide.speed_at(10).any()
+    assert not glide.speed_at(15).any()
+
+
+def test_a_glide_to_where_it_goes_already_is_the_same() -> None:
+    glide = Glide.resting(numbers(0.0)).turned(numbers(1.0), 0, 10)
+    assert glide.turned(numbers(1.0), 4, 10) is glide
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.floats(-5, 5)), max_size=8))
+def test_a_glide_that_is_turned_again_and_again_never_jumps(turns: list[tuple[int, float]]) -> None:
+    glide, frame, bends = Glide.resting(numbers(0.0)), 0, [0.0]
+    for wait, aim in turns:
+        speeds = [float(glide.speed_at(index)[0]) for index in range(frame, frame + wait + 1)]
+        bends.extend(abs(after - before) for before, after in pairwise(speeds))
+        frame += wait
+        turned = glide.turned(numbers(aim), frame, 10)
+        assert turned.at(frame) == pytest.approx(glide.at(frame), abs=1e-9)
+        assert turned.speed_at(frame) == pytest.approx(glide.speed_at(frame), abs=1e-9)
+        glide = turned
+    reach = max([1.0, *(abs(aim) for _, aim in turns)])
+    assert max(bends) <= 1.5 * reach
+    assert glide.at(frame + 10) == pytest.approx(glide.after)
+
+
+def test_a_glide_that_is_turned_each_frame_follows() -> None:
+    """A slider that is dragged."""
+    glide = Glide.resting(numbers(0.0))
+    for frame in range(50):
+        glide = glide.turned(numbers(0.1 * frame), frame, 10)
+    assert 4.9 - glide.at(50)[0] < 1.0
+
+
+def test_a_glide_may_have_to_begin_sooner() -> None:
+    glide = Glide.resting(numbers(0.0)).turned(numbers(1.0), 20, 10)
+    assert glide.begun_by(30) is glide
+    assert glide.begun_by(12).at(17) == pytest.approx(0.5)

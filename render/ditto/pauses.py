@@ -1,0 +1,82 @@
+"""When lips speak and when they rest, decided on the sound that is ahead of each frame.
+
+Silence goes through the networks like all other sound; what they make of it on the lips is kept from view.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...stream.clock import FEATURE_HOP, FEATURE_HZ
+from ...stream.easing import hermite
+from ...stream.level import GateOptions, VoiceGate
+
+F32 = NDArray[np.float32]
+
+EDGE_FRAMES: Final = 3
+"""Frames from rest to speech and back. Speech that is this near is seen coming."""
+_GATE: Final = GateOptions(open_db=9.0, close_db=5.0, preroll_ms=0, hang_ms=200)
+_HANG_TICKS: Final = _GATE.hang_ms * FEATURE_HZ // (1000 * FEATURE_HOP)
+_CALM_FRAMES: Final = 25
+"""Frames over which a silent face begins to move on its own, and stops again."""
+_KEPT_BEHIND: Final = 32
+"""Frames before the newest one to which an interrupt may go back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """Of one frame: the `lips`' share of speech and the face's `calm`, each 0..1."""
+
+    lips: float
+    calm: float
+
+
+class Pauses:
+    """The pauses of one session, whose frame n is drawn when tick n + `delay` has been heard."""
+
+    def __init__(self, delay: int, index: int) -> None:
+        """The first tick is `index`."""
+        self._delay = delay
+        self._gate = VoiceGate(FEATURE_HZ, _GATE)
+        self._kept = delay + _KEPT_BEHIND
+        self._voiced = np.zeros(self._kept, np.bool_)
+        """By tick modulo its length; what has not been heard is silent."""
+        self._steps = np.zeros((self._kept, 2), np.int64)
+        """By frame modulo its length: how many of EDGE_FRAMES the lips are into speech, and of _CALM_FRAMES
+        the face into calm."""
+        self._steps[:, 1] = _CALM_FRAMES
+        self._next = index - delay
+
+    def hear(self, tick: int, heard: F32) -> None:
+        """Take the next tick (640,)."""
+        self._voiced[tick % self._kept] = False
+        for kind, _ in self._gate.feed(heard):
+            self._voiced[tick % self._kept] = kind == "speech"
+            if kind == "end":
+                self._voiced[np.arange(tick - _HANG_TICKS + 1, tick + 1) % self._kept] = False
+        frame = tick - self._delay
+        if frame >= self._next:
+            self._move(frame)
+            self._next = frame + 1
+
+    def at(self, frame: int) -> Speaking:
+        """What is known of `frame`, the newest one or one not long before."""
+        lips, calm = self._steps[frame % self._kept]
+        return Speaking(hermite(int(lips) / EDGE_FRAMES), hermite(int(calm) / _CALM_FRAMES))
+
+    def rewind(self, sent: int) -> None:
+        """All sound after tick `sent` is void; the next frame is `sent + 1`."""
+        self._gate = VoiceGate(FEATURE_HZ, _GATE)
+        self._voiced[...] = False
+        if sent >= self._next:
+            self._steps[sent % self._kept] = self._steps[(self._next - 1) % self._kept]
+        self._next = sent + 1
+
+    def _move(self, frame: int) -> None:
+        ahead = np.arange(frame, frame + min(EDGE_FRAMES, self._delay) + 1)
+        speaks = bool(self._voiced[ahead % self._kept].any())
+        change = np.array([1, -1]) if speaks else np.array([-1, 1])
+        moved = self._steps[(frame - 1) % self._kept] + change
+        self._steps[frame % self._kept] = np.clip(moved, 0, (EDGE_FRAMES, _CALM_FRAMES))
