@@ -20,6 +20,8 @@ _HALF, _DOUBLE = 0.13, 0.07
 """Shares of blinks that do not shut the eye, and that come twice."""
 _REPEAT = (10.0, 14.0)
 """Frames between the two of a double blink."""
+_ALONE = 45.0
+"""Frames around a double blink without another: three in a row would be a tic."""
 _ATTRACTED = 0.34
 """Of the mean interval: blinks this near to a jump of the eyes happen with it."""
 _APART = 22.0
@@ -98,9 +100,12 @@ class Blinks:
             near = min(jumps, key=lambda jump: abs(jump - moment), default=None)
             if near is None or abs(near - moment) > reach:
                 continue
-            if all(abs(near - other) >= _APART for other in others):
+            if _far(near, others, _APART):
                 moments[place] = near
-        return tuple(_placed(blink, moment) for blink, moment in zip(blinks, moments, strict=True))
+        return tuple(
+            _placed(blink, moment, alone=_far(moment, moments[:place] + moments[place + 1 :], _ALONE))
+            for place, (blink, moment) in enumerate(zip(blinks, moments, strict=True))
+        )
 
     def _extra(self, index: int, rate: BlinkRate) -> list[_Blink]:
         """The blinks near `index` that speaking adds: none beside one that happens anyway."""
@@ -115,7 +120,9 @@ class Blinks:
             moment = sparse.index_at(blink.moment)
             near = self._around(moment, rate, ahead=_SPAN)
             if all(abs(other.moment + other.again / 2 - moment) >= 1.5 * _APART for other in near):
-                added.append(_placed(blink, moment))
+                added.append(
+                    _placed(blink, moment, alone=_far(moment, [each.moment for each in near], _ALONE))
+                )
         return tuple(added)
 
     def _draw(self, channel: str, block: int) -> tuple[_Blink, ...]:
@@ -138,8 +145,12 @@ class Blinks:
         return tuple(blinks)
 
 
-def _placed(blink: _Blink, moment: float) -> _Blink:
-    return _Blink(moment, blink.depth, blink.slowness, blink.again)
+def _placed(blink: _Blink, moment: float, *, alone: bool) -> _Blink:
+    return _Blink(moment, blink.depth, blink.slowness, blink.again if alone else 0.0)
+
+
+def _far(moment: float, others: list[float], least: float) -> bool:
+    return all(abs(other - moment) >= least for other in others)
 
 
 def _lids(index: int, blinks: list[_Blink]) -> float:

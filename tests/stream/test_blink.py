@@ -88,6 +88,14 @@ def test_some_blinks_are_halves_and_some_come_twice() -> None:
     assert 0.02 < (np.diff(at) < 16).mean() < 0.15
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_blink_that_comes_twice_stays_apart_from_others(seed: int) -> None:
+    """Within a block of blinks, which knows its neighbours."""
+    times = starts(lids(seed, range(20 * MINUTE)))
+    threes = [last - first for first, last in zip(times, times[2:], strict=False)]
+    assert np.mean(np.array(threes) < 40) < 0.01
+
+
 def test_blinks_keep_no_beat() -> None:
     gaps = np.diff(starts(lids(4, range(10 * MINUTE))))
     assert gaps.std() > 0.4 * gaps.mean()
