@@ -88,12 +88,10 @@ def test_some_blinks_are_halves_and_some_come_twice() -> None:
     assert 0.02 < (np.diff(at) < 16).mean() < 0.15
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_blink_that_comes_twice_stays_apart_from_others(seed: int) -> None:
-    """Within a block of blinks, which knows its neighbours."""
-    times = starts(lids(seed, range(20 * MINUTE)))
-    threes = [last - first for first, last in zip(times, times[2:], strict=False)]
-    assert np.mean(np.array(threes) < 40) < 0.01
+@pytest.mark.parametrize("seed", [0, 1, 4])
+def test_no_three_blinks_come_in_a_row(seed: int) -> None:
+    times = starts(lids(seed, range(15 * MINUTE)))
+    assert min(last - first for first, last in zip(times, times[2:], strict=False)) >= 45
 
 
 def test_blinks_keep_no_beat() -> None:
