@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from ..stream.clock import VIDEO_CLOCK_HZ
 from ..stream.link import Gauges, Tick, TickSpan
@@ -16,12 +16,14 @@ from .pipeline import Draw, Pipeline
 
 _OUTBOX_LIMIT = 4
 
+Kind: TypeAlias = Literal["draw", "encode"]
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
     """Work that may begin at `ready_ns` and should be done by `due_ns`."""
 
-    kind: Literal["draw", "encode"]
+    kind: Kind
     ready_ns: int
     due_ns: int
 

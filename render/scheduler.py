@@ -1,9 +1,12 @@
 """Which session's work comes next: the most urgent of what may begin now."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Final
 
-from .live import Live, Offer
+from .live import Kind, Live, Offer
+
+EVERY: Final[frozenset[Kind]] = frozenset(("draw", "encode"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +17,18 @@ class Choice:
     wake_ns: int | None
 
 
-def choose(lives: Iterable[Live], now_ns: int, *, max_batch: int) -> Choice:
+def choose(lives: Iterable[Live], now_ns: int, *, max_batch: int, kinds: Collection[Kind] = EVERY) -> Choice:
     """Encodes before draws, since they are short and something is about to leave; then the earliest deadline.
 
-    Draws of further sessions that are ready join the first, up to `max_batch`.
+    Draws of further sessions that are ready join the first, up to `max_batch`. Only work of these `kinds`.
     """
     encodes: list[tuple[Live, Offer]] = []
     draws: list[tuple[Live, Offer]] = []
     wake_ns: int | None = None
     for live in lives:
         for offer in live.offers(now_ns):
+            if offer.kind not in kinds:
+                continue
             if offer.ready_ns <= now_ns:
                 (encodes if offer.kind == "encode" else draws).append((live, offer))
             elif wake_ns is None or offer.ready_ns < wake_ns:

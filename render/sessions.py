@@ -6,9 +6,11 @@ heavy work and touches only what its task names.
 
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import lru_cache
+from typing import Final
 
 from ..stream import link
 from ..stream.clock import FRAME_RATE, NS_PER_SECOND, FrameClock
@@ -21,15 +23,15 @@ from ..stream.roster import Roster
 from ..stream.session import Session
 from ..stream.stage import pipeline_latency
 from ..stream.visemes import VISEMES, Cue
-from .avatar import find_avatar
+from .avatar import Avatar, find_avatar
 from .color import color_space
 from .composite import Compositor
-from .encode import open_encoder
+from .encode import Encoder, open_encoder
 from .encode_audio import OpusEncoder
 from .engine import Engine
-from .live import Encode, Live
+from .live import Encode, Kind, Live
 from .pipeline import Draw, Pipeline, run
-from .scheduler import choose
+from .scheduler import EVERY, choose
 
 _LOG = logging.getLogger(__name__)
 _SPARE_SURFACES = 3
@@ -37,13 +39,41 @@ _SPARE_SURFACES = 3
 _PLATES = 8
 
 
+class Duty(Enum):
+    """What a caller of `next_task` takes on. An engine that batches has one caller for all that it does,
+    since its slots share their state; the others do the rest."""
+
+    ALL = "all"
+    ENGINE = "engine"
+    REST = "rest"
+
+
+_KINDS: Final[dict[Duty, frozenset[Kind]]] = {
+    Duty.ALL: EVERY,
+    Duty.ENGINE: frozenset(("draw",)),
+    Duty.REST: frozenset(("encode",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a session needs beside its engine's slot."""
+
+    avatar: Avatar
+    compositor: Compositor
+    video: Encoder
+    audio: OpusEncoder
+
+
 @dataclass(slots=True, eq=False)
 class Guest:
-    """A session from its request on: its timeline at once, its live state when its avatar is loaded."""
+    """A session from its request on: its timeline at once, its parts when its avatar is loaded, its live
+    state when the engine has bound its slot."""
 
     request: link.Open
     session: Session
     slot: int
+    parts: Parts | None = None
     live: Live | None = None
     closing: bool = False
     busy: bool = False
@@ -53,13 +83,15 @@ class Guest:
 
 @dataclass(slots=True)
 class Task:
-    """One piece of heavy work: draws of several sessions, one encode, or a guest to open or close."""
+    """One piece of heavy work: draws of several sessions, one encode, or a guest to open (its parts first,
+    then its slot) or close."""
 
     draws: list[tuple[Live, Draw]] = field(default_factory=list[tuple[Live, Draw]])
     encode: tuple[Live, Encode] | None = None
     open: Guest | None = None
     close: Guest | None = None
     tick: link.Tick | None = None
+    parts: Parts | None = None
     live: Live | None = None
     error: Exception | None = None
 
@@ -134,27 +166,27 @@ class Sessions:
 
     # ---- what could be done
 
-    def next_task(self, now_ns: int) -> tuple[Task | None, int | None]:
+    def next_task(self, now_ns: int, duty: Duty = Duty.ALL) -> tuple[Task | None, int | None]:
         """The most urgent task, begun; or None and when to look again (None: when something arrives).
 
         Sessions that close come first, which frees their slots, and new ones last.
         """
-        if closing := self._next_errand(closing=True):
+        if duty is not Duty.REST and (closing := self._next_errand(lambda guest: guest.closing)):
             return Task(close=closing), None
         lives = [guest.live for guest in self._guests.values() if guest.live and not guest.closing]
-        choice = choose(lives, now_ns, max_batch=self._engine.max_batch)
+        choice = choose(lives, now_ns, max_batch=self._engine.max_batch, kinds=_KINDS[duty])
         if choice.picked and choice.picked[0][1].kind == "encode":
             live = choice.picked[0][0]
             return Task(encode=(live, live.begin_encode(now_ns))), None
         if choice.picked:
             return Task(draws=[(live, live.begin_draw(now_ns)) for live, _ in choice.picked]), None
-        if opening := self._next_errand(closing=False):
+        if opening := self._next_errand(lambda guest: not guest.closing and _opens(guest, duty)):
             return Task(open=opening), None
         return None, choice.wake_ns
 
-    def _next_errand(self, *, closing: bool) -> Guest | None:
+    def _next_errand(self, wanted: Callable[[Guest], bool]) -> Guest | None:
         for guest in self._errands:
-            if guest.closing is closing and not guest.busy and not (guest.live and guest.live.busy):
+            if wanted(guest) and not guest.busy and not (guest.live and guest.live.busy):
                 self._errands.remove(guest)
                 guest.busy = True
                 return guest
@@ -168,11 +200,12 @@ class Sessions:
             elif task.encode:
                 live, work = task.encode
                 task.tick = live.encode(work)
-            elif task.open:
-                task.live = self._build(task.open)
-            elif task.close and task.close.live:
-                task.close.live.close()
-                self._engine.close(task.close.slot)
+            elif task.open and task.open.parts is None:
+                task.parts = _parts(task.open.request)
+            elif task.open and task.open.parts:
+                task.live = self._bind(task.open, task.open.parts)
+            elif task.close:
+                self._release(task.close)
         except Exception as error:
             if not isinstance(error, VisavisError):
                 _LOG.exception("work for %s failed", ", ".join(task.sessions))
@@ -188,6 +221,8 @@ class Sessions:
             return [fault for name in task.sessions if (fault := self._give_up(name, task))]
         if task.close:
             self._remove(task.close)
+        if task.open and task.parts:
+            self._queue(task.open, task.parts)
         if task.open and task.live:
             return self._settle(task.open, task.live, now_ns)
         return []
@@ -209,27 +244,41 @@ class Sessions:
 
     # ---- opening and closing
 
-    def _build(self, guest: Guest) -> Live:
+    def _queue(self, guest: Guest, parts: Parts) -> None:
+        guest.busy = False
+        guest.parts = parts
+        if not guest.closing:
+            self._errands.append(guest)
+
+    def _bind(self, guest: Guest, parts: Parts) -> Live:
+        """Raises what the engine does; then the encoder is closed too."""
         request = guest.request
         size = (request.width, request.height)
-        avatar = find_avatar(request.avatar)
-        compositor = _compositor(request.avatar, size)
-        # Before the engine's slot is taken: what fails here must leave nothing open.
-        video = open_encoder(*size, bitrate_bps=request.bitrate_bps, color=color_space(*size))
-        audio = OpusEncoder()
-        self._engine.open(guest.slot, avatar, size=size, seed=request.seed, index=request.index)
+        try:
+            self._engine.open(guest.slot, parts.avatar, size=size, seed=request.seed, index=request.index)
+        except BaseException:
+            parts.video.close()
+            raise
         self._engine.control(guest.slot, request.controls)
         pipeline = Pipeline(
             guest.session,
             slot=guest.slot,
             delay=self.delay,
             first=request.index,
-            compositor=compositor,
+            compositor=parts.compositor,
             mask=self._engine.mask(guest.slot),
             surfaces=self.options.horizon + _SPARE_SURFACES,
         )
         pacer = Pacer(FrameClock(FRAME_RATE, request.start_ns), self.options)
-        return Live(pipeline, pacer, video=video, audio=audio, name=request.session)
+        return Live(pipeline, pacer, video=parts.video, audio=parts.audio, name=request.session)
+
+    def _release(self, guest: Guest) -> None:
+        """Give back what `guest` has: nothing, or its parts, or those and its slot."""
+        if guest.live:
+            guest.live.close()
+            self._engine.close(guest.slot)
+        elif guest.parts:
+            guest.parts.video.close()
 
     def _settle(self, guest: Guest, live: Live, now_ns: int) -> list[link.ToFront]:
         guest.busy = False
@@ -296,6 +345,19 @@ def _adjust(live: Live, message: link.ToWorker) -> None:
             live.set_bitrate(message.bitrate_bps)
         case _:
             raise AssertionError(f"{type(message).__name__} is no adjustment")
+
+
+def _opens(guest: Guest, duty: Duty) -> bool:
+    """Whether the next step in opening `guest` is part of `duty`."""
+    return duty in (Duty.ALL, Duty.ENGINE if guest.parts else Duty.REST)
+
+
+def _parts(request: link.Open) -> Parts:
+    size = (request.width, request.height)
+    avatar = find_avatar(request.avatar)
+    compositor = _compositor(request.avatar, size)
+    video = open_encoder(*size, bitrate_bps=request.bitrate_bps, color=color_space(*size))
+    return Parts(avatar, compositor, video, OpusEncoder())
 
 
 @lru_cache(maxsize=_PLATES)

@@ -1,7 +1,8 @@
 """The worker process: audio and control in, packets and events out, over one socket.
 
     reader thread    messages from the front, in order
-    work threads     draw, encode, open and close; most urgent first
+    work threads     draw, encode, open and close; most urgent first. An engine that batches is worked by the
+                     first of them alone, and by it alone
     main thread      sends each tick when its time has come
 
 One lock guards all bookkeeping; the heavy work runs outside it.
@@ -16,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -26,7 +28,7 @@ from .color import color_space
 from .ditto.presets import check_options
 from .encode import open_encoder
 from .engine import Engine
-from .sessions import Sessions
+from .sessions import Duty, Sessions
 
 _LOG = logging.getLogger(__name__)
 _READ_BYTES = 1 << 16
@@ -68,7 +70,7 @@ class Worker:
         )
         self._send([ready])
         for number in range(self._threads):
-            self._start(self._work_loop, f"work-{number}")
+            self._start(partial(self._work_loop, number), f"work-{number}")
         self._start(self._read_loop, "reader")
         self._send_loop()
 
@@ -97,12 +99,15 @@ class Worker:
         except (OSError, LinkError) as error:
             _LOG.info("the link to the front ended: %s", error)
 
-    def _work_loop(self) -> None:
+    def _work_loop(self, number: int) -> None:
+        duty = Duty.ALL
+        if self._engine.max_batch > 1:
+            duty = Duty.REST if number else Duty.ENGINE
         while True:
             with self._lock:
                 if self._stopped:
                     return
-                task, wake_ns = self._sessions.next_task(time.monotonic_ns())
+                task, wake_ns = self._sessions.next_task(time.monotonic_ns(), duty)
                 if task is None:
                     self._wait(self._work, wake_ns)
                     continue

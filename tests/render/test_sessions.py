@@ -3,11 +3,13 @@ import numpy as np
 import pytest
 from support.pattern import BrokenEngine, PatternEngine, read_luma
 from support.virtual import RATE, VirtualWorker, request, tone
+from visavis.render.encode_x264 import X264Encoder
 from visavis.render.rig.engine import RigEngine
+from visavis.render.sessions import Duty, Task
 from visavis.stream import link
 from visavis.stream.clock import NS_PER_MS, PROGRAM_HOP, TICK_NS
 from visavis.stream.controls import Controls
-from visavis.stream.errors import EncoderError
+from visavis.stream.errors import AvatarError, EncoderError
 
 
 @pytest.fixture
@@ -308,6 +310,67 @@ def test_sound_that_is_none_is_a_fault_that_ends_nothing(worker: VirtualWorker, 
     assert (fault.code, fault.fatal) == ("bad_audio", False)
     worker.run(300)
     assert worker.ticks("a")[-1].index >= 10
+
+
+def test_an_engine_that_does_not_open_leaves_no_encoder_open(
+    worker: VirtualWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AvatarError("of another kind")
+
+    closed: list[object] = []
+    monkeypatch.setattr(worker.engine, "open", refuse)
+    monkeypatch.setattr(X264Encoder, "close", lambda encoder: closed.append(encoder))
+    worker.tell(request("a"))
+    worker.run(100)
+    assert [(fault.code, fault.fatal) for fault in worker.of(link.Fault)] == [("bad_avatar", True)]
+    assert len(closed) == 1
+    assert len(worker.sessions) == 0
+
+
+def test_a_session_closed_between_its_parts_and_its_slot_leaves_nothing_behind(
+    worker: VirtualWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[object] = []
+    monkeypatch.setattr(X264Encoder, "close", lambda encoder: closed.append(encoder))
+    worker.tell(request("a"))
+    do(worker, Duty.REST)
+    worker.tell(link.Close("a"))
+    worker.run(100)
+    assert not worker.engine.log
+    assert len(closed) == 1
+    assert len(worker.sessions) == 0
+
+
+def do(worker: VirtualWorker, duty: Duty) -> Task | None:
+    """One task of `duty`, if there is any."""
+    task, _ = worker.sessions.next_task(worker.now_ns, duty)
+    if task is not None:
+        worker.sessions.perform(task)
+        worker.sessions.finish(task, worker.now_ns)
+    return task
+
+
+def test_one_caller_does_all_that_the_engine_does_and_others_the_rest(worker: VirtualWorker) -> None:
+    worker.tell(request("a"))
+    assert do(worker, Duty.ENGINE) is None
+    assert do(worker, Duty.REST)
+    assert not worker.engine.log
+    assert do(worker, Duty.REST) is None
+    assert do(worker, Duty.ENGINE)
+    assert worker.engine.log[0] == ("open", 0, "ruby", (512, 512), 0)
+    ticks: list[link.Tick] = []
+    for _ in range(100):
+        worker.now_ns += 10 * NS_PER_MS
+        ticks += [said for said in worker.sessions.outgoing(worker.now_ns) if isinstance(said, link.Tick)]
+        drawn, encoded = do(worker, Duty.ENGINE), do(worker, Duty.REST)
+        assert drawn is None or drawn.draws
+        assert encoded is None or encoded.encode
+    assert ticks[-1].index >= 20
+    worker.tell(link.Close("a"))
+    assert do(worker, Duty.REST) is None
+    assert do(worker, Duty.ENGINE)
+    assert worker.engine.log[-1] == ("close", 0)
 
 
 def test_a_session_closed_while_it_opens_leaves_nothing_behind(worker: VirtualWorker) -> None:

@@ -1,19 +1,36 @@
 """A `ditto` engine of tiny networks with random weights, and an avatar for it: quick, and all noise."""
 
+import hashlib
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
+import cv2
+import msgspec
 import numpy as np
+import safetensors.numpy
 import torch
 from torch import Tensor
-from visavis.render.avatar import Avatar, find_avatar
+from visavis.render.avatar import (
+    MANIFEST,
+    PREVIEW,
+    SCHEMA,
+    TENSORS,
+    Avatar,
+    Manifest,
+    View,
+    find_avatar,
+    store,
+)
 from visavis.render.ditto.decoder import Decoder, DecoderSize
 from visavis.render.ditto.engine import DittoEngine
 from visavis.render.ditto.lmdm import LmdmSize, MotionDecoder
 from visavis.render.ditto.networks import Networks
+from visavis.render.ditto.putback import SIDE
 from visavis.render.ditto.random_encoder import random_encoder
 from visavis.render.ditto.random_weights import loaded
 from visavis.render.ditto.stitch import StitchNetwork, StitchSize
+from visavis.render.ditto.tensors import APPEARANCE, CANONICAL, EYE_BALL, EYE_OPEN, MATRIX, MOTION
 from visavis.render.ditto.warp import WarpNetwork, WarpSize
 from visavis.render.ditto.windows import WindowShape
 
@@ -21,6 +38,7 @@ SEED = 7
 STEPS = 4
 CELLS = 8
 """Of the feature volume, along width and height: crops have eight times as many pixels."""
+PLATE = (192, 256)
 
 
 class Attentive:
@@ -51,28 +69,78 @@ def engine(hop: int = 2, fuse: int | None = None, *, slots: int = 4) -> DittoEng
 
 
 class TinyEngine(DittoEngine):
-    """For `--engine support.tiny:TinyEngine`."""
+    """For `--engine support.tiny:TinyEngine`: draws ditto avatars by a corner of their volume."""
 
     def __init__(self) -> None:
         super().__init__(networks=networks(), shape=WindowShape(hop=2, fuse=2), steps=STEPS)
 
+    def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
+        super().open(slot, cut(avatar), size=size, seed=seed, index=index)
+
+
+def cut(avatar: Avatar) -> Avatar:
+    """`avatar` with the corner of its volume that tiny networks read; one without any as it is."""
+    if avatar.kind != "ditto":
+        return avatar
+    size = WarpSize.tiny().motion
+    corner = avatar.tensors[APPEARANCE][:, : size.channels, : size.depth, :CELLS, :CELLS]
+    return replace(avatar, tensors=MappingProxyType({**avatar.tensors, APPEARANCE: corner}))
+
+
+def write(name: str, *, seed: int = SEED, plate: tuple[int, int] = PLATE) -> Path:
+    """The folder of a new ditto avatar in the user's store, on a plate (width, height) of one colour: a face
+    of numbers for a TinyEngine."""
+    width, height = plate
+    random = np.random.default_rng(seed)
+    ground = np.full((height, width, 3), random.integers(60, 200, 3), np.uint8)
+    size = 0.75 * min(plate)
+    left, top = (width - size) / 2, (height - size) / 2
+    files = {
+        "plate.png": _encoded(ground),
+        PREVIEW: _encoded(ground),
+        TENSORS: safetensors.numpy.save(_tensors(random, (32, 16, 64, 64), size / SIDE, left, top)),
+    }
+    manifest = Manifest(
+        schema=SCHEMA,
+        kind="ditto",
+        name=name,
+        title=name.title(),
+        frames=1,
+        units=(),
+        views=(View(width, height, "plate.png", (0, 0), (1, 1), (0, 0, width, height)),),
+        files={file: hashlib.sha256(blob).hexdigest() for file, blob in files.items()},
+        weights="tiny",
+    )
+    folder = store() / name
+    folder.mkdir(parents=True)
+    for file, blob in (files | {MANIFEST: msgspec.json.encode(manifest)}).items():
+        (folder / file).write_bytes(blob)
+    return folder
+
 
 def avatar(seed: int = SEED) -> Avatar:
     """A face of numbers, on the plate of a presenter."""
-    random = np.random.default_rng(seed)
     size = WarpSize.tiny().motion
-    tensors = {
-        "appearance": random.standard_normal((1, size.channels, size.depth, CELLS, CELLS)).astype(np.float16),
-        "motion": random.normal(0, 0.3, (1, 265)).astype(np.float32),
-        "canonical": random.normal(0, 0.3, (1, 63)).astype(np.float32),
-        "matrix": np.array([[[0.5, 0, 100], [0, 0.5, 50], [0, 0, 1]]], np.float32),
-        "eye_open": random.uniform(0.3, 1, (1, 2)).astype(np.float32),
-        "eye_ball": random.normal(0, 0.1, (1, 6)).astype(np.float32),
-    }
+    volume = (size.channels, size.depth, CELLS, CELLS)
+    tensors = _tensors(np.random.default_rng(seed), volume, 0.5, 100, 50)
     found = find_avatar("ruby")
-    manifest = type(found.manifest)(**{**_fields(found.manifest), "kind": "ditto", "name": f"tiny-{seed}"})
+    manifest = msgspec.structs.replace(found.manifest, kind="ditto", name=f"tiny-{seed}")
     return replace(found, manifest=manifest, tensors=MappingProxyType(tensors))
 
 
-def _fields(manifest: object) -> dict[str, object]:
-    return {name: getattr(manifest, name) for name in manifest.__struct_fields__}  # type: ignore[attr-defined]
+def _tensors(
+    random: np.random.Generator, volume: tuple[int, ...], scale: float, left: float, top: float
+) -> dict[str, np.ndarray]:
+    return {
+        APPEARANCE: random.standard_normal((1, *volume)).astype(np.float16),
+        MOTION: random.normal(0, 0.3, (1, 265)).astype(np.float32),
+        CANONICAL: random.normal(0, 0.3, (1, 63)).astype(np.float32),
+        MATRIX: np.array([[[scale, 0, left], [0, scale, top], [0, 0, 1]]], np.float32),
+        EYE_OPEN: random.uniform(0.3, 1, (1, 2)).astype(np.float32),
+        EYE_BALL: random.normal(0, 0.1, (1, 6)).astype(np.float32),
+    }
+
+
+def _encoded(pixels: np.ndarray) -> bytes:
+    _, blob = cv2.imencode(".png", pixels)
+    return blob.tobytes()

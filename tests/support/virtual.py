@@ -15,13 +15,15 @@ from visavis.stream.pcm import from_float
 RATE = 16_000
 
 
-def request(name: str, *, avatar: str = "ruby", index: int = 0, seed: int = 1) -> link.Open:
-    """A session of the small size whose clock starts at time 0."""
+def request(
+    name: str, *, avatar: str = "ruby", index: int = 0, seed: int = 1, size: tuple[int, int] = (512, 512)
+) -> link.Open:
+    """A session of the small size, or of another (width, height), whose clock starts at time 0."""
     return link.Open(
         session=name,
         avatar=avatar,
-        width=512,
-        height=512,
+        width=size[0],
+        height=size[1],
         seed=seed,
         start_ns=0,
         index=index,
