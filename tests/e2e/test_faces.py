@@ -13,7 +13,7 @@ from support.landmarks import landmarks, lip_gap
 from support.mouths import reference
 from support.rig import face, moved
 from support.sentence import PAUSE_TICKS, performed, silenced
-from support.walls import cover, grown, mouthless
+from support.walls import grown, mouthless, parted
 from visavis.render.rig.interior import Interior
 from visavis.render.rig.motion import Motion
 from visavis.render.rig.shapes import SHAPES
@@ -167,7 +167,7 @@ def test_no_frame_of_speech_shows_teeth_or_tongue_outside_of_the_lips(
     for motion in performed(told=True).motions[SPOKEN][::7]:
         turned = replace(motion, head=motion.head + np.array([*head, 0], np.float32))
         seen = mouth_pixels(name, turned, monkeypatch)
-        gap = cover(mouthless(name), turned) < 1
+        gap = parted(mouthless(name), turned) < 1
         assert not (seen & ~grown(gap, 1)).any()
         assert (np.diff(np.pad(seen, ((1, 1), (0, 0))).astype(int), axis=0) == 1).sum(0).max() <= 1
         assert not (seen & ~around_lips(one.draw(turned, one.canvas()))).any()
@@ -177,7 +177,7 @@ def test_no_frame_of_speech_shows_teeth_or_tongue_outside_of_the_lips(
 
 def test_teeth_that_come_through_the_lips_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     motion = performed(told=True).motions[SPOKEN][26]
-    gap = cover(mouthless("ruby"), motion) < 1
+    gap = parted(mouthless("ruby"), motion) < 1
     assert not (mouth_pixels("ruby", motion, monkeypatch) & ~grown(gap, 1)).any()
     monkeypatch.setattr("visavis.render.rig.drawing._INNER_BIAS", -0.2)
     assert (mouth_pixels("ruby", motion, monkeypatch) & ~grown(gap, 1)).sum() > 50

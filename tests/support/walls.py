@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from unittest import mock
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 from support.rig import SMALL, avatar
 from visavis.render.avatar import Avatar
+from visavis.render.rig import seal
 from visavis.render.rig.face import Face
 from visavis.render.rig.motion import Motion
 from visavis.render.rig.tensors import BACK, HAIR, INTERIOR, LEFT_EYE, RIGHT_EYE, SKIN
@@ -37,7 +39,7 @@ def whole(name: str) -> Pair:
 
 @cache
 def mouthless(name: str) -> Pair:
-    """Skin, eyes and lashes alone: the wall shows where the lips part."""
+    """Skin, eyes and lashes alone: the wall shows where the lips part, in a `parted` cover."""
     return _before_walls(name, lambda parts, _: ~np.isin(parts, (*INTERIOR, *HAIR, *BACK)))
 
 
@@ -56,6 +58,12 @@ def cover(pair: Pair, motion: Motion) -> NDArray[np.float64]:
     """How much of each pixel the face hides, (H, W) in 0..1."""
     black, white = (one.draw(motion, one.canvas()).astype(float) for one in pair)
     return 1 - (white - black).mean(-1) / 255
+
+
+def parted(pair: Pair, motion: Motion) -> NDArray[np.float64]:
+    """As `cover`, with what opens inside the face left open."""
+    with mock.patch.object(seal, "seal"):
+        return cover(pair, motion)
 
 
 def filled(mask: Bools) -> Bools:
