@@ -4,7 +4,7 @@ A row is (1103,): audio 1024, emotion 8, eye openness 2, eye-ball movement 6, ca
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, Self, TypeAlias
 
 import torch
@@ -100,6 +100,10 @@ class ConditionState:
         )
         state.emotion[:] = emotion_vectors(NEUTRAL).to(device)
         return state
+
+    def at(self, slots: Tensor) -> Self:
+        """A copy of what `slots` (k,) int64 have."""
+        return type(self)(*(getattr(self, field.name)[slots] for field in fields(self)))
 
     def set_emotion(self, slot: int, emotion: Emotion) -> None:
         """The emotion of `slot` from now on. ValueError if it is none, or longer than there is room for."""

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
+from .hops import HopStage, HopState, Sample, Turn
 from .motion import RIGID, WIDTH
 from .smoothing import moving_mean
-from .windows import LENGTH, WindowOptions, Windows, WindowShape, WindowState, slide
+from .windows import LENGTH, WindowOptions, WindowShape, WindowState
 
-Sample = Callable[[Tensor, Tensor], Tensor]
-"""Windows of motion (B, 80, 265) that follow `lead` (B, 265) and hear condition rows (B, 80, D)."""
 Conditions = Callable[[Tensor, int], Tensor]
 """Condition rows (B, T, D) of features (B, T, 1024), the first of which is this frame."""
 
@@ -45,6 +43,36 @@ class Cadence:
         return range(first, first + self.shape.hop)
 
 
+class _Run:
+    """Slots in step that go from window to window, the first of which begins with condition rows `before`
+    (B, overlap, D)."""
+
+    def __init__(self, shape: WindowShape, sample: Sample, options: WindowOptions, before: Tensor) -> None:
+        self.shape, self.windows = shape, 0
+        self._sample, self._options = sample, options
+        self._stage = HopStage(shape, before.shape[2], device=before.device)
+        self._state: HopState = self._stage.init(len(before))
+        self._stage.begin(self._state, self._turn, options, before)
+
+    def step(self, rows: Tensor) -> WindowState:
+        """What there is after a window that hears condition rows (B, hop, D) more."""
+        after = self._stage.step(self._state, self._turn, rows, self._options, sample=self._sample)
+        self.windows += 1
+        return after
+
+    def latest(self) -> WindowState:
+        """What there is."""
+        return self._stage.latest(self._state, self._turn)
+
+    def finished(self, after: WindowState) -> Tensor:
+        """The rows (B, hop, 265) that left with the window after which things are so, not bounded."""
+        return self._stage.windows.finished(after)
+
+    @property
+    def _turn(self) -> Turn:
+        return Turn.alone(self.windows, len(self._options.anchor))
+
+
 class LiveDriver:
     """Feature rows of one clip in blocks of any size; frame n is the motion of row n."""
 
@@ -58,26 +86,18 @@ class LiveDriver:
         before: Tensor,
     ) -> None:
         """`before` (1, overlap, D): the features of silence before the first row."""
-        self._cadence, self._sample, self._conditions, self._options = (
-            Cadence(shape),
-            sample,
-            conditions,
-            options,
-        )
-        self._windows, self._state = _begin(shape, options)
-        self._active = torch.ones(1, dtype=torch.bool, device=before.device)
-        heard = conditions(before, -shape.overlap)
-        self._heard = functional.pad(heard, (0, 0, shape.hop, 0))
+        self._cadence, self._conditions, self._options = Cadence(shape), conditions, options
+        self._run = _Run(shape, sample, options, conditions(before, -shape.overlap))
         self._waiting = before[:, :0]
         self._last = before[:, -1:]
-        self._ran = self._rows = 0
+        self._rows = 0
 
     def put(self, features: Tensor) -> Tensor:
         """The motion (1, n, 265) that `features` (1, m, D), m from 0 on, are enough for."""
         self._rows += features.shape[1]
         self._waiting = torch.cat((self._waiting, features), dim=1)
         self._last = self._waiting[:, -1:] if features.shape[1] else self._last
-        return self._run(self._cadence.ready(self._rows))
+        return self._until(self._cadence.ready(self._rows))
 
     def close(self) -> Tensor:
         """The rest of the motion (1, n, 265)."""
@@ -85,20 +105,16 @@ class LiveDriver:
         missing = total * self._cadence.shape.hop - end
         if missing > 0:
             self._waiting = torch.cat((self._waiting, self._last.expand(-1, missing, -1)), dim=1)
-        return self._run(total)
+        return self._until(total)
 
-    def _run(self, until: int) -> Tensor:
-        shape, out = self._cadence.shape, [self._state.rows[:, :0]]
-        while self._ran < until:
-            fresh, self._waiting = self._waiting[:, : shape.hop], self._waiting[:, shape.hop :]
-            slide(self._heard, self._conditions(fresh, self._ran * shape.hop), self._active)
-            window = self._sample(self._state.lead, self._heard)
-            self._windows.step(self._state, window, self._options, self._active)
-            frames = self._cadence.leaving(self._ran)
+    def _until(self, total: int) -> Tensor:
+        hop, out = self._cadence.shape.hop, [self._options.anchor[:, None][:, :0]]
+        while (window := self._run.windows) < total:
+            fresh, self._waiting = self._waiting[:, :hop], self._waiting[:, hop:]
+            finished = self._run.finished(self._run.step(self._conditions(fresh, window * hop)))
+            frames = self._cadence.leaving(window)
             first, last = max(0, -frames.start), min(len(frames), self._rows - frames.start)
-            finished = self._windows.finished(self._state)[:, first : max(first, last)]
-            out.append(self._options.bounded(finished))
-            self._ran += 1
+            out.append(self._options.bounded(finished[:, first : max(first, last)]))
         return torch.cat(out, dim=1)
 
 
@@ -116,48 +132,50 @@ class ReferenceDriver:
         before: Tensor,
     ) -> None:
         """`before` (1, overlap, D): the features of silence before the first row."""
-        self._shape, self._sample, self._conditions, self._options = shape, sample, conditions, options
-        self._windows, self.state = _begin(shape, options)
-        self._active = torch.ones(1, dtype=torch.bool, device=before.device)
-        self._heard = before
-        self._waiting = before[:, :0]
-        self._frame = -shape.overlap
+        self._shape, self._conditions, self._options = shape, conditions, options
+        self._run = _Run(shape, sample, options, conditions(before, -shape.overlap))
+        self._nothing = options.anchor[:, None][:, :0]
+        self._last = before[:, -1:]
+        self._side = self._waiting = before[:, :0]
 
     def put(self, features: Tensor) -> Tensor:
         """The motion (1, n, 265) that leaves after a block of `features` (1, m, D)."""
-        self._waiting = torch.cat((self._waiting, features), dim=1)
-        if self._waiting.shape[1] < self._shape.hop:
-            return self.state.rows[:, :0]
-        return self._run()
+        self._side = torch.cat((self._side, features), dim=1)
+        return self._nothing if self._side.shape[1] < self._shape.hop else self._due()
 
     def close(self) -> Tensor:
         """The motion (1, n, 265) that leaves at the end."""
-        out = self._run()
-        left = self._heard.shape[1]
-        if not left:
+        out, hop = self._due(), self._shape.hop
+        left = self._waiting.shape[1]
+        if not self._shape.overlap + left:
             return out
-        filled = torch.cat((self._heard, self._heard[:, -1:].expand(-1, LENGTH - left, -1)), dim=1)
-        return torch.cat((out, self._window(filled, left)), dim=1)
+        filled = torch.cat((self._waiting, self._last.expand(-1, hop - left, -1)), dim=1)
+        return torch.cat((out, self._window(filled, self._shape.overlap + left)), dim=1)
 
-    def _run(self) -> Tensor:
-        self._heard = torch.cat((self._heard, self._waiting), dim=1)
-        self._waiting = self._waiting[:, :0]
-        out = [self.state.rows[:, :0]]
-        while self._heard.shape[1] >= LENGTH:
-            out.append(self._window(self._heard[:, :LENGTH], self._shape.hop))
-            self._heard = self._heard[:, self._shape.hop :]
-            self._frame += self._shape.hop
+    @property
+    def first(self) -> Tensor:
+        """The first row (1, 265) of the first window, bounded."""
+        return self._options.bounded(self._run.latest().first[:, None])[:, 0]
+
+    def _due(self) -> Tensor:
+        self._waiting = torch.cat((self._waiting, self._side), dim=1)
+        if self._side.shape[1]:
+            self._last = self._side[:, -1:]
+        self._side = self._side[:, :0]
+        hop, out = self._shape.hop, [self._nothing]
+        while self._waiting.shape[1] >= hop:
+            out.append(self._window(self._waiting[:, :hop], hop))
+            self._waiting = self._waiting[:, hop:]
         return torch.cat(out, dim=1)
 
-    def _window(self, heard: Tensor, count: int) -> Tensor:
-        """Of a window on features `heard` (1, 80, D), up to `count` rows that did not leave yet."""
-        is_first = not int(self.state.windows[0])
-        window = self._sample(self.state.lead, self._conditions(heard, self._frame))
-        self._windows.step(self.state, window, self._options, self._active)
-        if is_first:
-            return self.state.rows[:, :0]
+    def _window(self, features: Tensor, count: int) -> Tensor:
+        """Of a window that hears `features` (1, hop, D) more, up to `count` rows that did not leave yet."""
+        window = self._run.windows
+        after = self._run.step(self._conditions(features, window * self._shape.hop))
+        if not window:
+            return self._nothing
         begin = self._shape.kept - self._shape.fuse - self._shape.hop
-        return self._options.bounded(self.state.rows[:, begin : begin + count])
+        return self._options.bounded(after.rows[:, begin : begin + count])
 
 
 def joined(
@@ -172,15 +190,14 @@ def joined(
     is repeated; and the row (B, 265) that a further window would follow."""
     missing = max(0, LENGTH + (count - 1) * shape.hop - conditions.shape[1])
     heard = torch.cat((conditions, conditions[:, -1:].expand(-1, missing, -1)), dim=1)
-    windows, state = _begin(shape, options)
-    active = torch.ones(heard.shape[0], dtype=torch.bool, device=heard.device)
+    run = _Run(shape, sample, options, heard[:, : shape.overlap])
+    after = run.latest()
     settled = shape.kept - shape.fuse
     out: list[Tensor] = []
-    for index in range(count):
-        begin = index * shape.hop
-        windows.step(state, sample(state.lead, heard[:, begin : begin + LENGTH]), options, active)
-        out.append((windows.finished(state) if index else state.rows[:, shape.reach : settled]).clone())
-    return torch.cat((*out, state.rows[:, settled:]), dim=1), state.lead
+    for begin in range(shape.overlap, shape.overlap + count * shape.hop, shape.hop):
+        after = run.step(heard[:, begin : begin + shape.hop])
+        out.append(run.finished(after) if out else after.rows[:, shape.reach : settled])
+    return torch.cat((*out, after.rows[:, settled:]), dim=1), after.lead
 
 
 def reference_clip(
@@ -199,11 +216,3 @@ def smoothed(rows: Tensor, frames: int) -> Tensor:
     """`rows` (B, T, 265) with all but the expression as means over `frames` rows."""
     rigid, expression = rows.split([RIGID.stop, WIDTH - RIGID.stop], dim=-1)
     return torch.cat((moving_mean(rigid, frames), expression), dim=-1)
-
-
-def _begin(shape: WindowShape, options: WindowOptions) -> tuple[Windows, WindowState]:
-    slots = len(options.anchor)
-    windows = Windows(shape, options.anchor.device)
-    state = windows.init(slots)
-    windows.reset(state, options, torch.ones(slots, dtype=torch.bool, device=options.anchor.device))
-    return windows, state

@@ -143,13 +143,17 @@ class FeatureStage:
     features depend on the samples alone, not on how they were cut, nor on other slots.
     """
 
-    def __init__(self, encoder: AudioEncoder, cadence: Cadence, *, spare_samples: int = FEATURE_HZ) -> None:
-        """`spare_samples` can be pushed beyond those that the next hop needs."""
+    def __init__(
+        self, encoder: AudioEncoder, cadence: Cadence, *, spare_samples: int = FEATURE_HZ, history: int = 0
+    ) -> None:
+        """`spare_samples` can be pushed beyond those that the next hop needs; the last `history` hops can be
+        taken again."""
         self._encoder = encoder
         self.cadence = cadence
         self._window = cadence.chunk.window_samples
         self._ends = np.array(cadence.ends)
-        self._capacity = cadence.spec.window + spare_samples
+        self._history_samples = history * cadence.hop * FEATURE_HOP
+        self._capacity = cadence.spec.window + spare_samples + self._history_samples
 
     def init(self, slots: int) -> FeatureState:
         return FeatureState(
@@ -169,11 +173,27 @@ class FeatureStage:
         if state.ended[slot]:
             raise ValueError(f"slot {slot} heard the end: reset it first")
         heard = int(state.heard[slot])
-        oldest = max(0, int(state.given[slot]) * FEATURE_HOP + int(self._ends[0]) - self._window)
+        needed = int(state.given[slot]) * FEATURE_HOP + int(self._ends[0]) - self._window
+        oldest = max(0, needed - self._history_samples)
         taken = min(len(samples), self._capacity - (heard - oldest))
         state.ring[slot, np.arange(heard, heard + taken) % self._capacity] = samples[:taken]
         state.heard[slot] = heard + taken
         return taken
+
+    def rewind(self, state: FeatureState, slot: int, *, heard: int, given: int) -> None:
+        """Go back to when `slot` had heard `heard` samples and given `given` frames."""
+        state.heard[slot], state.given[slot], state.ended[slot] = heard, given, False
+
+    def news(self, state: FeatureState, slot: int) -> F32:
+        """The samples of the next hop of `slot`, which is due, that no hop before it heard."""
+        given = int(state.given[slot])
+        until = given * FEATURE_HOP + int(self._ends[-1])
+        since = until - self.cadence.hop * FEATURE_HOP if given else 0
+        return state.ring[slot, np.arange(since, until) % self._capacity]
+
+    def skip(self, state: FeatureState, slots: list[int]) -> None:
+        """Pass over the next hop of `slots`, which are due: its features are not needed."""
+        state.given[slots] += self.cadence.hop
 
     def finish(self, state: FeatureState, slot: int) -> None:
         """Nothing more comes for `slot`; the frames it has begun can leave, and silence follows."""

@@ -5,8 +5,8 @@ samples early, as the reference takes it from a file, so that whole ticks are al
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Final
+from dataclasses import dataclass, field, fields
+from typing import Final, Literal
 
 import numpy as np
 import torch
@@ -14,89 +14,141 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...stream.clock import FEATURE_HOP
-from . import conditions, features, noise
+from . import conditions, features
 from .conditions import Character, ConditionState
-from .drivers import Cadence
 from .features import TAIL_SAMPLES, Chunk, FeatureStage
+from .hops import HopStage, Made, Turn
 from .motion import WIDTH
+from .motion_cache import CACHE_BYTES, MotionCache, chained
 from .networks import Networks
+from .noise import NOISES, Diffusion
 from .sampler import MotionSampler
 from .schedule import Schedule
-from .windows import LENGTH, WindowOptions, Windows, WindowShape
+from .windows import WindowOptions, WindowShape
 
 F32 = NDArray[np.float32]
 STEPS: Final = 10
+HORIZON: Final = 8
+"""Frames that are drawn before they are sent, at most: so far an interrupt goes back."""
+EYE_FRAMES: Final = 1500
+"""Of an avatar's own eyes there is room for a minute."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """A slot's run of frames from 0 on: its `seed`, and how many `windows` it has had."""
+    """A slot's run of frames: how many `windows` it has had since it came out of silence at frame `origin`.
+
+    `ticks` of sound have come since then; it can go back to when it had `oldest` windows. `keys` are those
+    of the motion cache by the number of windows; `told` is what they also depend on.
+    """
 
     seed: int
+    character: Character
+    origin: int = 0
     windows: int = 0
+    ticks: int = 0
+    oldest: int = 0
+    keys: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    told: bytes = b""
+
+    def turn(self, slot: int) -> tuple[int, int, int]:
+        """For `Turn.of`."""
+        return slot, self.windows, self.origin
 
 
 class Mover:
     """The stage, with the state of its slots. A slot's motion never depends on the others, save for rounding
-    in the networks."""
+    in the networks. For one thread."""
 
-    def __init__(self, networks: Networks, shape: WindowShape, *, slots: int, steps: int = STEPS) -> None:
+    def __init__(
+        self,
+        networks: Networks,
+        shape: WindowShape,
+        *,
+        slots: int,
+        steps: int = STEPS,
+        noise: Literal["frame", "upstream"] = "frame",
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
         device = networks.device
         self.shape = shape
         self.delay = shape.delay + Chunk().lookahead - 1
         """Ticks of sound that must follow a frame's own before it has settled."""
-        self._cadence = Cadence(shape)
+        self.cache = MotionCache(cache_bytes)
+        self.mended_samples = 0
+        """Samples that were no number, or beyond full scale."""
+        self._history = -(-(HORIZON + self.delay) // shape.hop) + 2
         self._networks = networks
-        self._features = FeatureStage(networks.audio, features.Cadence(shape.hop))
-        self._sampler = MotionSampler(networks.lmdm, Schedule.of(steps))
-        self._windows = Windows(shape, device)
-        self._steps = steps
+        self._features = FeatureStage(networks.audio, features.Cadence(shape.hop), history=self._history)
+        self._stage = HopStage(shape, conditions.Parts().width, history=self._history, device=device)
+        drawn = NOISES[noise](self._stage, slots=slots, draws=steps)
+        self._diffusion = Diffusion(MotionSampler(networks.lmdm, Schedule.of(steps)), drawn)
+        self._sort = repr((shape, steps, noise)).encode()
         self._sound = self._features.init(slots)
-        self._told = ConditionState.init(slots, device=device)
-        self._state = self._windows.init(slots)
+        self._told = ConditionState.init(slots, eye_frames=EYE_FRAMES)
+        self._state = self._stage.init(slots)
         self._options = WindowOptions.plain(torch.zeros(slots, WIDTH, device=device))
-        self._heard = torch.zeros(slots, LENGTH, conditions.Parts().width, device=device)
-        self._noise = torch.zeros(steps, slots, LENGTH, WIDTH, device=device)
-        self._window = torch.zeros(slots, LENGTH, WIDTH, device=device)
-        self._settled = torch.zeros(slots, 2 * (self.delay + shape.hop), WIDTH, device=device)
+        self._settled = torch.zeros(slots, self._stage.frames, WIDTH, device=device)
         """Frame n at n modulo its length."""
         self._runs: dict[int, _Run] = {}
         self._silence: Tensor | None = None
 
-    def warm(self) -> None:
-        """Hear the silence that comes before every session."""
+    def warm(self) -> Tensor:
+        """Hear the silence that comes before every session. Its features (overlap, 1024)."""
         if self._silence is None:
-            chunk = Chunk()
+            chunk, overlap = Chunk(), self.shape.overlap
             once = features.offline(self._networks.audio, _silence(chunk.payload * FEATURE_HOP), chunk)
-            self._silence = once.to(self._networks.device)
+            self._silence = once.repeat(-(-overlap // len(once)), 1)[:overlap]
+        return self._silence
 
     def open(self, slot: int, character: Character, *, seed: int) -> None:
-        """Begin a run of `slot` in silence, from the character's own motion."""
+        """Begin a run of `slot` in silence, from the character's own motion; its eyes are those of its first
+        frame."""
+        run = self._runs[slot] = _Run(seed, character)
         self._told.set_character(slot, character)
-        self._told.set_emotion(slot, conditions.NEUTRAL)
-        self.restart(slot, self._told.start[slot], seed=seed)
+        self._options.anchor[slot] = character.start.to(self._options.anchor)
+        self.eyes(slot, character.eye_open[0], character.eye_ball[0])
+        self.tell(slot, conditions.emotion_vectors(conditions.NEUTRAL)[0])
+        self._begin(slot, run, 0)
+
+    def tell(self, slot: int, emotion: Tensor) -> None:
+        """Frames whose sound is yet to come feel `emotion` (8,) float32."""
+        self._told.emotion[slot] = emotion
+        self._note(slot)
+
+    def eyes(self, slot: int, eye_open: Tensor | None, eye_ball: Tensor | None) -> None:
+        """For frames whose sound is yet to come: how open eyes are (2,) and where they look (6,), in the
+        terms of `Character`; None for as the avatar was filmed, to and fro."""
+        own, count = self._runs[slot].character, len(self._runs[slot].character.eye_open)
+        self._told.eye_open[slot, :count] = own.eye_open if eye_open is None else eye_open
+        self._told.eye_ball[slot, :count] = own.eye_ball if eye_ball is None else eye_ball
+        self._note(slot)
 
     @torch.no_grad()
-    def restart(self, slot: int, lead: Tensor, *, seed: int) -> None:
-        """Begin a run that follows the row of motion `lead` (265,)."""
-        self.warm()
-        assert self._silence is not None
-        self._runs[slot] = _Run(seed)
-        self._features.reset(self._sound, [slot])
-        self._features.push(self._sound, slot, _silence(TAIL_SAMPLES))
-        self._options.anchor[slot] = lead
-        self._windows.reset(self._state, self._options, self._flags([slot]))
-        before = self.shape.overlap
-        heard = self._silence.repeat(-(-before // len(self._silence)), 1)[:before]
-        self._heard[slot, self.shape.hop :] = self._rows([slot], heard[None], first=-before)[0]
-        self._noise[:, slot, self.shape.hop :] = self._drawn(slot, -before, before)
+    def rewind(self, slot: int, frame: int) -> None:
+        """Forget all sound from frame `frame` of the run on; the next tick heard is that of `frame`.
+
+        The run is then what it would be had that sound never come. Where that is more than the horizon and
+        the delay ago, or sound is missing before it, the run comes out of silence anew at `frame`. Take what
+        has `settled` and is still of use before.
+        """
+        run = self._runs[slot]
+        ticks = frame - run.origin
+        windows = max(0, (ticks - Chunk().lookahead) // self.shape.hop)
+        if not 0 <= ticks <= run.ticks or windows < run.oldest:
+            self._begin(slot, run, frame)
+            return
+        heard = TAIL_SAMPLES + ticks * FEATURE_HOP
+        self._features.rewind(self._sound, slot, heard=heard, given=windows * self.shape.hop)
+        run.ticks, run.windows = ticks, windows
 
     @torch.no_grad()
     def hear(self, sound: Sequence[tuple[int, F32]]) -> list[int]:
         """Take one tick (640,) of each slot. The slots whose first window has just been made."""
         for slot, samples in sound:
-            taken = self._features.push(self._sound, slot, samples)
+            taken = self._features.push(self._sound, slot, self._mended(samples))
             assert taken == len(samples), "every tick takes all hops that it makes due"
+            self._runs[slot].ticks += 1
         begun: list[int] = []
         while due := self._features.due(self._sound):
             begun += [slot for slot in due if not self._runs[slot].windows]
@@ -105,63 +157,109 @@ class Mover:
 
     def settled(self, slot: int, frame: int) -> Tensor:
         """The row of motion (265,) of `frame` of this run, `delay` ticks old or a little more."""
-        return self._settled[slot, frame % self._settled.shape[1]]
+        return self._settled[slot, frame % self._stage.frames]
 
     def rest(self, slot: int) -> Tensor:
         """The row of motion (265,) of the character itself."""
-        return self._told.start[slot]
+        return self._options.anchor[slot]
 
     def first(self, slot: int) -> Tensor:
         """The row of motion (265,) that the first window of this run begins with."""
-        return self._options.bounded(self._state.first[slot, None, None])[0, 0]
+        now = self._stage.latest(self._state, Turn.of([self._runs[slot].turn(slot)]))
+        return self._options.at(torch.tensor([slot])).bounded(now.first[:, None])[0, 0]
 
     def close(self, slot: int) -> None:
         """Forget `slot`."""
         del self._runs[slot]
         self._features.reset(self._sound, [slot])
 
+    def _begin(self, slot: int, run: _Run, frame: int) -> None:
+        """Have `slot` come out of silence at `frame`."""
+        run.origin, run.windows, run.ticks, run.oldest = frame, 0, 0, 0
+        self._features.reset(self._sound, [slot])
+        self._features.push(self._sound, slot, _silence(TAIL_SAMPLES))
+        self._diffusion.noise.begin(slot, run.seed)
+        turn, before = Turn.of([run.turn(slot)]), np.arange(-self.shape.overlap, 0)
+        rows = self._rows(turn, frame + before[None], self.warm()[None])
+        self._stage.begin(self._state, turn, self._options, rows)
+        if self.cache.is_on:
+            face = b"".join(_bytes(getattr(run.character, part.name)) for part in fields(run.character))
+            run.keys = {0: chained(self._sort, repr((run.seed, frame)).encode(), face, run.told)}
+
     def _hop(self, slots: list[int]) -> None:
         """One window of each of `slots`."""
-        hop, at = self.shape.hop, torch.tensor(slots, device=self._networks.device)
-        heard, _ = self._features.step(self._sound, slots)
-        firsts = [self._runs[slot].windows * hop for slot in slots]
-        fresh = torch.stack(
-            [self._drawn(slot, first, hop) for slot, first in zip(slots, firsts, strict=True)], 1
-        )
-        rows = torch.cat(
-            [
-                self._rows([slot], one[None], first=first)
-                for slot, one, first in zip(slots, heard.to(at.device), firsts, strict=True)
-            ]
-        )
-        self._heard[at] = torch.cat((self._heard[at, hop:], rows), dim=1)
-        self._noise[:, at] = torch.cat((self._noise[:, at, hop:], fresh), dim=2)
-        seen = self._noise[:, at]
-        self._window[at] = self._sampler(self._state.lead[at], self._heard[at], seen[0], seen[1:])
-        self._windows.step(self._state, self._window, self._options, self._flags(slots))
-        finished = self._options.bounded(self._windows.finished(self._state))
+        turn = Turn.of([self._runs[slot].turn(slot) for slot in slots])
+        made = [self._recalled(slot) for slot in slots]
+        missed = [at for at, one in enumerate(made) if one is None]
+        if missed:
+            self._make(turn.at(missed))
+        for is_first in (True, False):
+            found = [(at, one) for at, one in enumerate(made) if one and (not turn.windows[at]) == is_first]
+            if found:
+                self._repeat(turn.at([at for at, _ in found]), [one for _, one in found])
         for slot in slots:
             run = self._runs[slot]
-            for row, frame in enumerate(self._cadence.leaving(run.windows)):
-                if frame >= 0:
-                    self._settled[slot, frame % self._settled.shape[1]] = finished[slot, row]
             run.windows += 1
+            run.oldest = max(run.oldest, run.windows - self._history)
+            run.keys.pop(run.oldest - 1, None)
 
-    def _rows(self, slots: list[int], heard: Tensor, *, first: int) -> Tensor:
-        """Condition rows (k, T, 1103) of features (k, T, 1024), of frames from `first` on."""
-        told = ConditionState(*(getattr(self._told, field.name)[slots] for field in fields(self._told)))
-        begin = torch.full((len(slots),), first, device=heard.device)
-        return conditions.rows(told, heard, conditions.window(begin, heard.shape[1]))
+    def _make(self, turn: Turn) -> None:
+        heard, _ = self._features.step(self._sound, turn.slots.tolist())
+        rows = self._rows(turn, self._stage.new_frames(turn), heard)
 
-    def _drawn(self, slot: int, first: int, frames: int) -> Tensor:
-        """Noise (steps, frames, 265) of `slot`."""
-        return noise.draw(self._runs[slot].seed, first, frames, self._steps).to(self._networks.device)
+        def sample(lead: Tensor, told: Tensor) -> Tensor:
+            return self._diffusion(turn, lead, told)
 
-    def _flags(self, slots: list[int]) -> Tensor:
-        """(B,) bool, true at `slots`."""
-        found = torch.zeros(len(self._state.lead), dtype=torch.bool, device=self._networks.device)
-        found[slots] = True
-        return found
+        after = self._stage.step(self._state, turn, rows, self._options, sample=sample)
+        self._settle(turn, self._stage.windows.finished(after))
+        if self.cache.is_on:
+            made = self._stage.made(self._state, turn, after)
+            for slot, one in zip(turn.slots.tolist(), made, strict=True):
+                run = self._runs[slot]
+                self.cache.keep(run.keys[run.windows + 1], one)
+
+    def _repeat(self, turn: Turn, made: list[Made]) -> None:
+        self._features.skip(self._sound, turn.slots.tolist())
+        after = self._stage.repeat(self._state, turn, made)
+        self._settle(turn, self._stage.windows.finished(after))
+
+    def _settle(self, turn: Turn, finished: Tensor) -> None:
+        slots = torch.from_numpy(turn.slots).to(finished.device)
+        frames = torch.from_numpy(self._stage.leaving(turn) % self._stage.frames).to(finished.device)
+        self._settled[slots[:, None], frames] = self._options.at(slots).bounded(finished)
+
+    def _recalled(self, slot: int) -> Made | None:
+        """What the next hop of `slot` made when it was heard before."""
+        if not self.cache.is_on:
+            return None
+        run = self._runs[slot]
+        news = self._features.news(self._sound, slot)
+        key = run.keys[run.windows + 1] = chained(run.keys[run.windows], news, run.told)
+        return self.cache.find(key)
+
+    def _rows(self, turn: Turn, frames: NDArray[np.int64], heard: Tensor) -> Tensor:
+        """Condition rows (k, T, 1103) of features (k, T, 1024) of `frames` (k, T)."""
+        told = self._told.at(torch.from_numpy(turn.slots))
+        return conditions.rows(told, heard, torch.from_numpy(frames)).to(self._networks.device)
+
+    def _note(self, slot: int) -> None:
+        """Remember what `slot` is told, for the keys of its motion."""
+        if self.cache.is_on:
+            told, count = self._told, len(self._runs[slot].character.eye_open)
+            parts = told.emotion[slot], told.eye_open[slot, :count], told.eye_ball[slot, :count]
+            self._runs[slot].told = chained(b"", *(part.numpy() for part in parts))
+
+    def _mended(self, samples: F32) -> F32:
+        """`samples` as they can be heard: silence for what is no number, and none beyond full scale."""
+        sane = np.abs(samples) <= 1
+        if sane.all():
+            return samples
+        self.mended_samples += len(samples) - int(np.count_nonzero(sane))
+        return np.clip(np.where(np.isnan(samples), 0, samples), -1, 1).astype(np.float32)
+
+
+def _bytes(tensor: Tensor) -> bytes:
+    return tensor.float().cpu().numpy().tobytes()
 
 
 def _silence(samples: int) -> F32:

@@ -4,18 +4,110 @@ So windows that overlap see the same noise where they overlap, no chunking chang
 each other, and going back to an earlier frame is drawing it again.
 """
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from .hops import HopStage, Turn
 from .motion import WIDTH
+from .sampler import MotionSampler
 from .windows import LENGTH
+
+F32 = NDArray[np.float32]
 
 FRAMES_BEFORE: Final = 1 << 32
 """Frames before frame 0 that have noise of their own: windows begin before the first sound."""
 FRAME, REFERENCE_START, REFERENCE_STEPS = range(3)
+
+
+class Noise(Protocol):
+    """What windows begin as, and what the steps of their diffusion add."""
+
+    def begin(self, slot: int, seed: int) -> None:
+        """`slot` begins a run."""
+        ...
+
+    def of(self, turn: Turn) -> Tensor:
+        """(draws, k, 80, 265) float32 of the windows of `turn`: `draw`'s rows."""
+        ...
+
+
+class FrameNoise:
+    """Noise that belongs to the frame. Of a window that follows another only the new frames are drawn."""
+
+    def __init__(self, stage: HopStage, *, slots: int, draws: int) -> None:
+        self._stage = stage
+        self._rows = torch.zeros(draws, slots, stage.frames, WIDTH, device=stage.device)
+        """Those of frame f at f modulo their number."""
+        self._seeds = [0] * slots
+        self._drawn = [range(0)] * slots
+
+    def begin(self, slot: int, seed: int) -> None:
+        self._seeds[slot], self._drawn[slot] = seed, range(0)
+
+    def of(self, turn: Turn) -> Tensor:
+        firsts = self._stage.first_frames(turn)
+        missing = [
+            (slot, frame)
+            for slot, first in zip(turn.slots.tolist(), firsts.tolist(), strict=True)
+            for frame in self._missing(slot, first)
+        ]
+        if missing:
+            self._draw(missing)
+        slots, device = torch.from_numpy(turn.slots), self._stage.device
+        at = torch.from_numpy((firsts[:, None] + np.arange(LENGTH)) % self._stage.frames)
+        return self._rows[:, slots[:, None].to(device), at.to(device)]
+
+    def _missing(self, slot: int, first: int) -> range:
+        """The frames of a window of `slot` that are not there, and are from now on."""
+        there, end = self._drawn[slot], first + LENGTH
+        if not there.start <= first <= there.stop:
+            there = range(first, first)
+        missing = range(there.stop, end)
+        stop = max(there.stop, end)
+        self._drawn[slot] = range(max(there.start, stop - self._stage.frames), stop)
+        return missing
+
+    def _draw(self, missing: Sequence[tuple[int, int]]) -> None:
+        draws, _, frames, _ = self._rows.shape
+        drawn = [_normal(self._seeds[slot], FRAME, frame, draws) for slot, frame in missing]
+        slots, at = torch.tensor(missing, device=self._stage.device).unbind(1)
+        self._rows[:, slots, at % frames] = torch.from_numpy(np.stack(drawn, axis=1)).to(self._rows.device)
+
+
+class ReferenceNoise:
+    """Noise as the reference has it."""
+
+    def __init__(self, stage: HopStage, *, slots: int, draws: int) -> None:
+        self._device, self._draws = stage.device, draws
+        self._seeds = [0] * slots
+
+    def begin(self, slot: int, seed: int) -> None:
+        self._seeds[slot] = seed
+
+    def of(self, turn: Turn) -> Tensor:
+        each = zip(turn.slots.tolist(), turn.windows.tolist(), strict=True)
+        drawn = [draw_reference(self._seeds[slot], window, self._draws) for slot, window in each]
+        return torch.stack(drawn, dim=1).to(self._device)
+
+
+NOISES: Final = {"frame": FrameNoise, "upstream": ReferenceNoise}
+
+
+class Diffusion:
+    """A sampler with the noise that it needs."""
+
+    def __init__(self, sampler: MotionSampler, noise: Noise) -> None:
+        self.sampler, self.noise = sampler, noise
+
+    def __call__(self, turn: Turn, lead: Tensor, heard: Tensor) -> Tensor:
+        """The windows (k, 80, 265) of `turn` that follow `lead` (k, 265) and hear `heard` (k, 80, 1103)."""
+        drawn = self.noise.of(turn)
+        return self.sampler(lead, heard, drawn[0], drawn[1:])
 
 
 def draw(seed: int, first_frame: int, frames: int, draws: int) -> Tensor:
@@ -35,7 +127,7 @@ def draw_reference(seed: int, window: int, draws: int) -> Tensor:
     return torch.from_numpy(np.concatenate((start[None], steps)))
 
 
-def _normal(seed: int, kind: int, index: int, rows: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+def _normal(seed: int, kind: int, index: int, rows: int) -> F32:
     """(rows, 265). Fewer rows are the beginning of more."""
     counter = np.array([0, 0, index + FRAMES_BEFORE, kind], dtype=np.uint64)
     bits = np.random.Philox(key=np.array([seed & 0xFFFFFFFFFFFFFFFF, 0], dtype=np.uint64), counter=counter)

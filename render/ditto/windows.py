@@ -4,7 +4,7 @@ A window of 80 rows begins `hop` rows after the one before. Its rows on the seam
 there, its last `hop` rows are new. What will not change any more leaves, `hop` rows a window.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, Self
 
 import torch
@@ -78,6 +78,10 @@ class WindowOptions:
             torch.full_like(anchor, torch.inf),
         )
 
+    def at(self, slots: Tensor) -> Self:
+        """Those of `slots` (k,) int64."""
+        return type(self)(*(getattr(self, field.name)[slots] for field in fields(self)))
+
     def bounded(self, rows: Tensor) -> Tensor:
         """`rows` (B, T, 265) as they are unpacked."""
         return rows.clamp(self.low[:, None], self.high[:, None])
@@ -95,6 +99,15 @@ class WindowState:
     lead: Tensor
     first: Tensor
     windows: Tensor
+
+    def taken(self, places: Tensor) -> Self:
+        """A copy of what is at `places` (k,) int64."""
+        return type(self)(*(getattr(self, field.name)[places] for field in fields(self)))
+
+    def put(self, places: Tensor, other: Self) -> None:
+        """Have `other`, of k slots, at `places` (k,) int64."""
+        for field in fields(self):
+            getattr(self, field.name)[places] = getattr(other, field.name)
 
 
 class Windows:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from visavis.render.ditto.lmdm import Encoded, Moments, MotionDecoder, time_embedding
 from visavis.render.ditto.random_weights import loaded
-from visavis.render.ditto.sampler import sample
+from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule, step_times, tables
 
 from .harness import Comparison, GoldenFile, largest, sliced, summary
@@ -181,34 +181,26 @@ def _ddim(file: GoldenFile) -> Iterator[Comparison]:
         conditions, lead, start = (
             full(described(file, case[part]), file) for part in ("aud_cond", "kp_cond", "start")
         )
-        schedule, seen = Schedule.of(count), list[Tensor]()
-        got = sample(
-            recording(network, lead, network.encode(conditions), schedule, seen),
-            schedule,
-            start,
-            step_noise(file, case["step_noise"], count),
-        )
+        recorder = Recorder(network)
+        sampler = MotionSampler(recorder, Schedule.of(count))
+        got = sampler(lead, conditions, start, step_noise(file, case["step_noise"], count))
         yield file.compare(f"{name}.out", got, SAMPLE_TOLERANCE)
         if case.get("x_before_step") and (entry := f"{name}.x_before_step") in file.arrays:
-            each = torch.cat(seen).cpu().numpy()
+            each = torch.cat(recorder.seen).cpu().numpy()
             yield file.compare(entry, each[sliced(case["x_before_step"])], SAMPLE_TOLERANCE)
 
 
-def recording(
-    network: MotionDecoder,
-    lead: Tensor,
-    encoded: Encoded,
-    schedule: Schedule,
-    seen: list[Tensor],
-):
-    """The model as a denoiser that appends what it is given to `seen`."""
-    moments: Moments = network.moments(torch.tensor(schedule.times, device=lead.device))
+class Recorder:
+    """The model for a sampler, which keeps what it is given as `seen`."""
 
-    def denoise(noisy: Tensor, index: int) -> Tensor:
-        seen.append(noisy)
-        return network.step(noisy, lead, encoded, moments.at(index))
+    def __init__(self, network: MotionDecoder) -> None:
+        self.encode, self.moments, self.final_layer = network.encode, network.moments, network.final_layer
+        self._step = network.step
+        self.seen: list[Tensor] = []
 
-    return denoise
+    def step(self, noisy: Tensor, lead: Tensor, encoded: Encoded, moments: Moments) -> Tensor:
+        self.seen.append(noisy)
+        return self._step(noisy, lead, encoded, moments)
 
 
 def step_noise(file: GoldenFile, text: str, steps: int) -> Tensor:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from visavis.render.ditto.drivers import Sample, joined, smoothed
+from visavis.render.ditto.drivers import joined, smoothed
+from visavis.render.ditto.hops import Sample, Turn
 from visavis.render.ditto.motion import WIDTH, Motion
+from visavis.render.ditto.noise import Diffusion
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule
 from visavis.render.ditto.windows import LENGTH, WindowOptions, WindowShape
@@ -105,17 +107,31 @@ def stand_in(file: GoldenFile, tag: str) -> Sample:
     return sample
 
 
+class Stored:
+    """A `Noise` of one slot: the start of each window and the noise of its steps as described."""
+
+    def __init__(self, file: GoldenFile, case: Mapping[str, Any]) -> None:
+        self._file, self._start = file, case["start"]
+        self._steps = step_noise(file, case["step_noise"], case["steps"])
+
+    def begin(self, slot: int, seed: int) -> None:
+        """The file says what it is."""
+
+    def of(self, turn: Turn) -> Tensor:
+        drawn = described(self._file, re.sub(r"\bW\b", str(int(turn.windows[0])), self._start, count=1))
+        start = full(drawn, self._file).reshape(1, 1, LENGTH, WIDTH)
+        return torch.cat((start, self._steps.reshape(-1, 1, LENGTH, WIDTH)))
+
+
 def real(file: GoldenFile, case: Mapping[str, Any]) -> Sample:
-    """The motion model, with the start of each window and the noise of its steps as described."""
+    """The motion model, as the engine has it draw."""
     sampler = MotionSampler(model(file.seed, file.device, file.dtype), Schedule.of(case["steps"]))
-    noise = step_noise(file, case["step_noise"], case["steps"])
-    count = 0
+    diffusion, count = Diffusion(sampler, Stored(file, case)), 0
 
     def sample(lead: Tensor, conditions: Tensor) -> Tensor:
         nonlocal count
-        start = full(described(file, re.sub(r"\bW\b", str(count), case["start"], count=1)), file)
         count += 1
-        return sampler(lead, conditions, start, noise)
+        return diffusion(Turn.alone(count - 1), lead, conditions)
 
     return sample
 

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 from visavis.render.ditto import conditions as c
 from visavis.render.ditto import fades
-from visavis.render.ditto.drivers import Conditions, ReferenceDriver, Sample, reference_clip
+from visavis.render.ditto.drivers import Conditions, ReferenceDriver, reference_clip
+from visavis.render.ditto.hops import Sample
 
 from .conditions import TOLERANCE
 from .harness import Comparison, GoldenFile, largest, sliced
@@ -65,8 +66,10 @@ def _online(
         emitted.append(emitted[-1] + out[-1].shape[1])
     out.append(driver.close())
     emitted.append(emitted[-1] + out[-1].shape[1])
-    first = options.bounded(driver.state.first[:, None])[0, 0]
-    return torch.cat(out, dim=1), {"emitted_after_items": np.array(emitted), "d0": first.cpu().numpy()}
+    return torch.cat(out, dim=1), {
+        "emitted_after_items": np.array(emitted),
+        "d0": driver.first[0].cpu().numpy(),
+    }
 
 
 def _offline(

@@ -114,17 +114,3 @@ def test_the_first_window_is_told_once_and_begins_at_its_first_row() -> None:
     told = [index for index in range(20) if one.hear([(0, sound()[index])])]
     assert told == [4 - 1 + 2]
     assert one.first(0).shape == (265,)
-
-
-def test_a_run_goes_on_from_the_row_that_leads_it() -> None:
-    """The motion model is told which row it follows."""
-    shape = WindowShape(2, 2)
-    runs: list[Tensor] = []
-    for lead in (torch.zeros(265), torch.ones(265)):
-        one = mover(shape)
-        one.open(0, character(), seed=1)
-        one.restart(0, lead, seed=1)
-        for samples in sound():
-            one.hear([(0, samples)])
-        runs.append(one.settled(0, TICKS - 1 - one.delay).clone())
-    assert not torch.equal(*runs)
