@@ -76,7 +76,12 @@ def serving(log: Path, *options: str, engine: str = "auto") -> Iterator[Server]:
         engine,
         *options,
     ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "OPENBLAS_NUM_THREADS": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "tests"),
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment, cwd=ROOT)
     server = Server(f"http://127.0.0.1:{port}", process, log)

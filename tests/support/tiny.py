@@ -39,6 +39,8 @@ STEPS = 4
 CELLS = 8
 """Of the feature volume, along width and height: crops have eight times as many pixels."""
 PLATE = (192, 256)
+torch.set_num_threads(1)
+"""More gain nothing at this size, and wait for each other where cores are busy."""
 
 
 class Attentive:

@@ -14,14 +14,23 @@ export class Cast {
   #avatars = [];
   /** @type {Map<string, string>} */
   #pictures = new Map();
+  /** The size that was chosen last, which the presenter need not have. */
+  #wanted = recall("size", "720x1280");
 
   /** @param {() => void} onChange another presenter or size was chosen */
   constructor(onChange) {
     this.onChange = onChange;
-    const size = recall("size", "720x1280");
-    for (const input of this.#sizeInputs()) input.checked = input.value === size;
-    this.#sizes.addEventListener("change", () => this.#changed());
-    this.#people.addEventListener("change", () => this.#changed());
+    for (const input of this.#sizeInputs()) input.checked = input.value === this.#wanted;
+    this.#sizes.addEventListener("change", () => {
+      this.#wanted = this.size;
+      remember("size", this.#wanted);
+      this.onChange();
+    });
+    this.#people.addEventListener("change", () => {
+      remember("avatar", this.chosen?.name ?? "");
+      this.#showSizes();
+      this.onChange();
+    });
   }
 
   get empty() {
@@ -36,7 +45,7 @@ export class Cast {
   }
 
   get size() {
-    return this.#sizeInputs().find((input) => input.checked && !input.disabled)?.value ?? "720x1280";
+    return this.#sizeInputs().find((input) => input.checked)?.value ?? this.#wanted;
   }
 
   /** The picture of the chosen presenter, or empty. */
@@ -58,7 +67,7 @@ export class Cast {
     const wanted = [preferred, recall("avatar", ""), avatars[0]?.name];
     const name = wanted.find((each) => avatars.some((avatar) => avatar.name === each));
     this.#people.replaceChildren(...avatars.map((avatar) => this.#card(avatar, avatar.name === name)));
-    this.#limitSizes();
+    this.#showSizes();
   }
 
   /** Only shows what is on the air: someone else's session has its presenter and size. @param {boolean} locked */
@@ -82,18 +91,20 @@ export class Cast {
     return [...this.#sizes.querySelectorAll("input")];
   }
 
-  #limitSizes() {
+  /** A button for each size of the chosen presenter, who may be of a picture with one of its own. */
+  #showSizes() {
     const sizes = this.chosen?.sizes ?? [];
-    const inputs = this.#sizeInputs();
-    for (const input of inputs) input.disabled = sizes.length > 0 && !sizes.includes(input.value);
-    const usable = inputs.filter((input) => !input.disabled);
-    if (usable.length > 0 && !usable.some((input) => input.checked)) usable[0].checked = true;
+    if (sizes.length === 0) return;
+    const checked = sizes.includes(this.#wanted) ? this.#wanted : sizes[0];
+    for (const label of this.#sizes.querySelectorAll("label")) label.remove();
+    this.#sizes.append(...sizes.map((size) => sizeButton(size, size === checked)));
   }
+}
 
-  #changed() {
-    this.#limitSizes();
-    remember("avatar", this.chosen?.name ?? "");
-    remember("size", this.size);
-    this.onChange();
-  }
+/** @param {string} size such as 720x1280 @param {boolean} checked */
+function sizeButton(size, checked) {
+  const [width, height] = size.split("x").map(Number);
+  const shape = width === height ? "Square" : width < height ? "Portrait" : "Landscape";
+  const input = make("input", { type: "radio", name: "size", value: size, checked });
+  return make("label", { title: size }, input, make("span", {}, shape));
 }
