@@ -89,8 +89,9 @@ class FrameControls:
 
     `delta` degrees to add to pitch, yaw and roll, None for none; `alpha` what they are multiplied by: degrees
     beside a delta, else the 66 scores, as the reference does. `vad_alpha` below 1 takes all of expression
-    back to the source by that share, `lip_alpha` only the lips. `delta_expression` and `blink` (63,) are
-    added. `fade_alpha`, of `fade_items`, is 1 for the driver and 0 for what the session's fade leads to.
+    back to the source by that share, `lip_alpha` only the lips; above 1 it moves them further.
+    `delta_expression` and `blink` (63,) are added. `fade_alpha`, of `fade_items`, is 1 for the driver and 0
+    for what the session's fade leads to.
     """
 
     delta: tuple[float | None, float | None, float | None] = (None, None, None)

@@ -3,48 +3,58 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ...stream.chance import seed_for
 from ...stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from ...stream.controls import Controls
-from ...stream.easing import hermite
 from ...stream.errors import AvatarError, UsageError
 from ...stream.stage import StageSpec
 from ..avatar import Avatar
 from ..engine import Crop, Due
+from ..weights import file_named, locate
+from . import tensors as table
+from .checkpoints import Source as WeightsSource
 from .checkpoints import parse_source
-from .conditions import Character
-from .controls import Following
+from .configuration import load_configuration
+from .direction import Direction
+from .live_options import LiveOptions
 from .motion import Motion, Source
 from .mover import STEPS, Mover
 from .networks import Networks, best_device, load_networks
-from .painter import Appearance, Painter
+from .painter import Appearance, Painter, Stroke
 from .putback import SIDE, feather
+from .smoothing import VIDEO_FRAMES, moving_mean
 from .windows import LENGTH, WindowShape
 
 SLOTS: Final = 16
 BATCH: Final = 16
 """Frames a call of the networks: more gain nothing on any card."""
-EASE_FRAMES: Final = 6
-"""From what was shown at an interrupt to what comes after it."""
+CONFIGURATIONS: Final = ("configuration_online", "configuration")
+"""Files with arrays that live sessions use; the first that is there is taken."""
 
 
 @dataclass(slots=True)
 class _Slot:
-    """A session's place in time: frame 0 of its run is tick `start`, `next_tick` is heard next. Its run began
-    with the row of motion `held` (265,), or at rest."""
+    """A session's place in time: it opened at tick `opened`, frame 0 of its run is tick `start`, `next_tick`
+    is heard next. `matrices` (N, 2, 3) place the crop of each frame of the avatar."""
 
-    seed: int
-    matrix: NDArray[np.float32]
+    direction: Direction
+    matrices: NDArray[np.float32]
+    opened: int
     start: int
     next_tick: int
-    held: Tensor | None = None
+
+    def shown(self, frame: int) -> int:
+        """The frame of the avatar in `frame`: they play to and fro, and ends repeat."""
+        count = len(self.matrices)
+        turn, at = divmod(max(frame - self.opened, 0), count)
+        return count - 1 - at if turn % 2 else at
 
 
 class DittoEngine:
@@ -61,11 +71,17 @@ class DittoEngine:
         shape: WindowShape | None = None,
         steps: int = STEPS,
         slots: int = SLOTS,
+        options: LiveOptions | None = None,
     ) -> None:
-        """`weights` as `checkpoints.parse_source` takes them; `networks`, where given, are used instead."""
-        loaded = networks or load_networks(parse_source(weights), best_device())
-        self._mover = Mover(loaded, shape or WindowShape(), slots=slots, steps=steps)
-        self._painter = Painter(loaded, slots)
+        """`weights` as `checkpoints.parse_source` takes them; `networks`, where given, are used instead.
+        `options` are by default those of the official configuration among the weights, if there is one."""
+        if networks is None:
+            source = parse_source(weights)
+            options = options or live_options(source)
+            networks = load_networks(source, best_device())
+        self._options = options or LiveOptions.of()
+        self._mover = Mover(networks, shape or WindowShape(), slots=slots, steps=steps)
+        self._painter = Painter(networks, slots)
         self._slots: dict[int, _Slot] = {}
         hop = self._mover.shape.hop
         self.spec = StageSpec(
@@ -88,14 +104,20 @@ class DittoEngine:
                 "register a picture with visavis avatar add"
             )
         tensors = {name: torch.from_numpy(np.array(value)) for name, value in avatar.tensors.items()}
-        source = Source(Motion.from_rows(tensors["motion"].float()), tensors["canonical"].float())
-        eyes = tensors["eye_open"].float(), tensors["eye_ball"].float()
-        character = Character.from_source(source, *eyes, canonical=source.canonical[0])
-        own_seed = seed_for(seed, avatar.name)
-        self._painter.open(slot, Appearance(tensors["appearance"], source), Following())
-        self._mover.open(slot, character, seed=own_seed)
-        matrix = _from_crop(tensors["matrix"][0].numpy(), self._painter.side(slot))
-        self._slots[slot] = _Slot(own_seed, matrix, start=index, next_tick=index)
+        canonical = tensors[table.CANONICAL].float()
+        source = Source(
+            Motion.from_rows(moving_mean(tensors[table.MOTION].float(), VIDEO_FRAMES)),
+            moving_mean(canonical, VIDEO_FRAMES),
+        )
+        eyes = tensors[table.EYE_OPEN].float(), tensors[table.EYE_BALL].float()
+        options, frames, own_seed = self._options, len(canonical), seed_for(seed, avatar.name)
+        following = options.following(frames, float(source.motion.scale[0]))
+        self._painter.open(slot, Appearance(tensors[table.APPEARANCE], source), following)
+        self._mover.open(slot, options.character(source, eyes, canonical[0]), seed=own_seed)
+        side = self._painter.side(slot)
+        matrices = np.stack([_from_crop(matrix.numpy(), side) for matrix in tensors[table.MATRIX]])
+        direction = Direction(options.manner(frames), delay=self._mover.delay, seed=own_seed, index=index)
+        self._slots[slot] = _Slot(direction, matrices, opened=index, start=index, next_tick=index)
 
     def mask(self, slot: int) -> NDArray[np.float32]:
         """Feathered weight (H, W) float32 in 0..1 of the slot's crop against the plate."""
@@ -103,36 +125,36 @@ class DittoEngine:
         return feather(side, side)
 
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
-        """Hear one tick a slot; a picture for each `draw`, else None."""
+        """Hear one tick a slot; a picture for each `draw`, else None. Raises UsageError, with nothing heard,
+        when a slot is not open, comes twice, or its tick is not the next one."""
+        self._check(due)
         for one in due:
-            self._take(one)
+            self._hear(one)
         for slot in self._mover.hear([(one.slot, one.audio.heard) for one in due]):
-            if self._slots[slot].held is None:
-                self._painter.start_from(slot, self._mover.first(slot))
-        wanted = [one for one in due if one.draw]
+            if not self._painter.has_drawn(slot):
+                self._painter.start_from(slot, self._options.bounded(self._mover.first(slot)))
+        strokes = [self._stroke(one) for one in due if one.draw]
         crops: dict[int, Crop] = {}
-        for first in range(0, len(wanted), BATCH):
-            batch = wanted[first : first + BATCH]
-            rows = torch.stack([self._row(one) for one in batch])
-            pictures = self._painter.paint([one.slot for one in batch], rows)
-            for one, picture in zip(batch, pictures, strict=True):
-                index = one.audio.index - self._mover.delay
-                crops[one.slot] = Crop(index, picture, self._slots[one.slot].matrix)
+        for first in range(0, len(strokes), BATCH):
+            batch = strokes[first : first + BATCH]
+            for stroke, pixels in zip(batch, self._painter.paint(batch), strict=True):
+                matrix = self._slots[stroke.slot].matrices[stroke.shown]
+                crops[stroke.slot] = Crop(stroke.frame, pixels, matrix)
         return [crops.get(one.slot) if one.draw else None for one in due]
 
     def control(self, slot: int, controls: Controls) -> None:
         """Take new live controls from the next frame on."""
+        self._slots[slot].direction.control(controls)
 
     def interrupt(self, slot: int, sent: int) -> None:
         """Forget everything after frame `sent`. The next tick heard is `sent + 1`, and the face eases to
         rest."""
         place = self._slots[slot]
-        if sent >= place.start:
-            place.held = self._mover.settled(slot, sent - place.start).clone()
-            self._mover.restart(slot, place.held, seed=place.seed + sent + 1)
-        else:
-            self._mover.restart(slot, self._mover.rest(slot), seed=place.seed)
-        place.start = place.next_tick = sent + 1
+        place.next_tick = sent + 1
+        place.start = min(place.start, place.next_tick)
+        self._mover.rewind(slot, place.next_tick - place.start)
+        self._painter.resume(slot, sent)
+        place.direction.interrupt(sent)
 
     def close(self, slot: int) -> None:
         """Release the slot."""
@@ -140,23 +162,40 @@ class DittoEngine:
         self._mover.close(slot)
         self._painter.close(slot)
 
-    def _take(self, due: Due) -> None:
-        place = self._slots[due.slot]
-        if due.audio.index != place.next_tick:
-            raise UsageError(
-                f"slot {due.slot} expects tick {place.next_tick}, not {due.audio.index}: feed ticks in order"
-            )
-        place.next_tick += 1
+    def _check(self, due: Sequence[Due]) -> None:
+        seen: set[int] = set()
+        for one in due:
+            if one.slot not in self._slots or one.slot in seen:
+                raise UsageError(f"slot {one.slot} is not open, or comes twice in a step")
+            seen.add(one.slot)
+            if one.audio.index != (wanted := self._slots[one.slot].next_tick):
+                raise UsageError(
+                    f"slot {one.slot} expects tick {wanted}, not {one.audio.index}: feed ticks in order"
+                )
 
-    def _row(self, due: Due) -> Tensor:
-        """The row of motion (265,) of the frame that is now known."""
+    def _hear(self, due: Due) -> None:
         place = self._slots[due.slot]
-        frame = due.audio.index - self._mover.delay - place.start
-        row = self._mover.settled(due.slot, frame)
-        if place.held is None or frame >= EASE_FRAMES:
-            return row
-        share = hermite((frame + 1) / (EASE_FRAMES + 1))
-        return place.held + (row - place.held) * share
+        place.next_tick += 1
+        emotion = place.direction.hear(due.audio)
+        if emotion is not None:
+            self._mover.tell(due.slot, torch.from_numpy(emotion).float())
+
+    def _stroke(self, due: Due) -> Stroke:
+        """The frame that is now known."""
+        place = self._slots[due.slot]
+        frame = due.audio.index - self._mover.delay
+        row = self._options.bounded(self._mover.settled(due.slot, frame - place.start))
+        return Stroke(due.slot, frame, place.shown(frame), row, place.direction.at(frame))
+
+
+def live_options(source: WeightsSource) -> LiveOptions:
+    """Of the official configuration in the folder `source`, else of none. Raises SetupError for one that is
+    damaged."""
+    if isinstance(source, Path):
+        for name in CONFIGURATIONS:
+            if (path := locate(file_named(name), source)) is not None:
+                return LiveOptions.of(load_configuration(path).options)
+    return LiveOptions.of()
 
 
 def _from_crop(matrix: NDArray[np.float64], side: int) -> NDArray[np.float32]:

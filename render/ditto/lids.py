@@ -64,7 +64,7 @@ class Blink:
 def look(across: float, up: float) -> F32:
     """The offsets (63,) of eyes turned by -1..1 of their range, to the viewer's right and up."""
     side = _RIGHT if across > 0 else _LEFT
-    return np.float32(abs(across) * LOOK[0]) * side + np.float32(up * LOOK[1]) * _UP
+    return (abs(across) * LOOK[0] * side + up * LOOK[1] * _UP).astype(np.float32)
 
 
 def _shift(across: float, up: float) -> F32:

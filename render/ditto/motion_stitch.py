@@ -173,7 +173,7 @@ class MotionStitch:
         found = driver * share + still * (1 - share) + controls.blink * (self._eyes * blinks)
         for damping in (
             controls.vad_alpha[:, None].clamp(max=1),
-            1 - self._lips * (1 - controls.lip_alpha[:, None].clamp(max=1)),
+            1 - self._lips * (1 - controls.lip_alpha[:, None]),
         ):
             found = found * damping + still * (1 - damping)
         return found + controls.delta_expression

@@ -50,9 +50,9 @@ class Pauses:
         self._next = index - delay
 
     def hear(self, tick: int, heard: F32) -> None:
-        """Take the next tick (640,)."""
+        """Take the next tick (640,); what is no number is silence."""
         self._voiced[tick % self._kept] = False
-        for kind, _ in self._gate.feed(heard):
+        for kind, _ in self._gate.feed(np.nan_to_num(heard)):
             self._voiced[tick % self._kept] = kind == "speech"
             if kind == "end":
                 self._voiced[np.arange(tick - _HANG_TICKS + 1, tick + 1) % self._kept] = False

@@ -1,31 +1,55 @@
-"""The painter draws each slot's own face, however many share the call."""
+"""The painter draws each slot's own face, however many share the call, and goes on from what was shown."""
 
 import numpy as np
+import pytest
 import torch
+from numpy.typing import NDArray
 from support import tiny
 from torch import Tensor
 from visavis.render.ditto.controls import Following, FrameControls
+from visavis.render.ditto.limiter import LIMIT_DEG
 from visavis.render.ditto.motion import Motion, Source
-from visavis.render.ditto.painter import Appearance, Painter
+from visavis.render.ditto.painter import Appearance, Painter, Stroke
+from visavis.render.ditto.past import EASE_FRAMES
+
+Pixels = NDArray[np.uint8]
 
 
-def appearance(seed: int) -> Appearance:
-    tensors = {name: torch.from_numpy(np.array(value)) for name, value in tiny.avatar(seed).tensors.items()}
-    return Appearance(
-        tensors["appearance"], Source(Motion.from_rows(tensors["motion"]), tensors["canonical"])
+def appearance(seed: int, frames: int = 1) -> Appearance:
+    """`frames` different frames of one size."""
+    faces = [
+        {
+            name: torch.from_numpy(np.array(value))
+            for name, value in tiny.avatar(seed + 100 * k).tensors.items()
+        }
+        for k in range(frames)
+    ]
+    volumes, motion, canonical = (
+        torch.cat([face[name] for face in faces]) for name in ("appearance", "motion", "canonical")
     )
+    return Appearance(volumes, Source(Motion.from_rows(motion), canonical))
 
 
 def rows(seed: int, count: int) -> Tensor:
     return torch.from_numpy(np.random.default_rng(seed).normal(0, 0.3, (count, 265)).astype(np.float32))
 
 
-def painter(*faces: tuple[int, int]) -> Painter:
+def painter(*faces: tuple[int, int], frames: int = 1) -> Painter:
     """With the face of a seed in each slot: (slot, seed)."""
     one = Painter(tiny.networks(), 4)
     for slot, seed in faces:
-        one.open(slot, appearance(seed), Following())
+        one.open(slot, appearance(seed, frames), Following())
     return one
+
+
+def stroke(
+    slot: int, row: Tensor, frame: int = 0, *, shown: int = 0, brings: FrameControls | None = None
+) -> Stroke:
+    return Stroke(slot, frame, shown, row, brings or FrameControls())
+
+
+def near(one: Pixels, other: Pixels) -> bool:
+    return int(np.abs(one.astype(int) - other).max()) <= 1
 
 
 def test_slots_look_the_same_alone_and_together() -> None:
@@ -33,19 +57,21 @@ def test_slots_look_the_same_alone_and_together() -> None:
     alone = painter((0, 1)), painter((3, 2))
     both = painter((0, 1), (3, 2))
     for step in range(5):
-        expected = alone[0].paint([0], first[step : step + 1]), alone[1].paint([3], second[step : step + 1])
-        found = both.paint([3, 0], torch.stack((second[step], first[step])))
-        assert np.abs(found[0].astype(int) - expected[1][0]).max() <= 1
-        assert np.abs(found[1].astype(int) - expected[0][0]).max() <= 1
+        one = alone[0].paint([stroke(0, first[step], step)])[0]
+        other = alone[1].paint([stroke(3, second[step], step + 7)])[0]
+        found = both.paint([stroke(3, second[step], step + 7), stroke(0, first[step], step)])
+        assert near(found[0], other)
+        assert near(found[1], one)
 
 
 def test_a_slot_that_is_not_painted_stays_where_it_was() -> None:
     moved = rows(1, 3)
     one, other = painter((0, 1), (1, 2)), painter((0, 1), (1, 2))
-    one.paint([0], moved[:1])
-    one.paint([1], moved[1:2])
-    other.paint([1], moved[1:2])
-    assert np.array_equal(one.paint([1], moved[2:]), other.paint([1], moved[2:]))
+    one.paint([stroke(0, moved[0])])
+    one.paint([stroke(1, moved[1])])
+    other.paint([stroke(1, moved[1])])
+    last = stroke(1, moved[2], 1)
+    assert np.array_equal(one.paint([last]), other.paint([last]))
 
 
 def test_the_row_that_motion_starts_from_leaves_the_face_as_it_is() -> None:
@@ -53,23 +79,78 @@ def test_the_row_that_motion_starts_from_leaves_the_face_as_it_is() -> None:
     start, far = rows(5, 2)
     one.start_from(0, start)
     other.start_from(0, far)
-    assert np.array_equal(one.paint([0], start[None]), other.paint([0], far[None]))
-    assert not np.array_equal(one.paint([0], far[None]), other.paint([0], start[None]))
+    assert np.array_equal(one.paint([stroke(0, start)]), other.paint([stroke(0, far)]))
+    assert not np.array_equal(one.paint([stroke(0, far, 1)]), other.paint([stroke(0, start, 1)]))
 
 
-def test_controls_reach_the_picture() -> None:
-    one, other = painter((0, 1)), painter((0, 1))
-    row = rows(1, 1)
-    other.controls.touch(0, FrameControls(delta=(0.0, 15.0, 0.0)))
-    assert not np.array_equal(one.paint([0], row), other.paint([0], row))
+def test_what_a_frame_brings_reaches_the_picture() -> None:
+    row = rows(1, 1)[0]
+    turned = stroke(0, row, brings=FrameControls(delta=(0.0, 15.0, 0.0)))
+    assert not np.array_equal(painter((0, 1)).paint([stroke(0, row)]), painter((0, 1)).paint([turned]))
+
+
+def test_each_frame_of_a_clip_has_its_own_face() -> None:
+    one, row = painter((0, 1), frames=3), rows(1, 1)[0]
+    one.start_from(0, row)
+    pictures = [
+        one.paint([stroke(0, row, frame, shown=shown)])[0] for frame, shown in enumerate((0, 1, 2, 2, 1, 0))
+    ]
+    assert not near(pictures[0], pictures[1])
+    assert not near(pictures[1], pictures[2])
+    assert not near(pictures[2], pictures[4]), "the head is still on its way"
+
+
+def heads(one: Painter, path: list[float]) -> Tensor:
+    """(T,) degrees of yaw that are shown when `path` is asked for."""
+    return torch.stack([one.face(0, frame).angles[0, 1] for frame in walked(one, path)])
+
+
+def walked(one: Painter, path: list[float], first: int = 0) -> list[int]:
+    row = rows(1, 1)[0]
+    one.start_from(0, row)
+    frames = list(range(first, first + len(path)))
+    for frame, yaw in zip(frames, path, strict=True):
+        one.paint([stroke(0, row, frame, brings=FrameControls(delta=(0.0, yaw, 0.0)))])
+    return frames
+
+
+def test_heads_do_not_jerk() -> None:
+    path = heads(painter((0, 1)), [0.0] * 3 + [20.0] * 12)
+    assert path.diff().diff().abs().max() <= LIMIT_DEG + 1e-4
+    assert path[-1] - path[0] == pytest.approx(20, abs=1e-4)
+
+
+def test_after_an_interrupt_the_face_leaves_the_one_that_was_sent_and_no_other() -> None:
+    one = painter((0, 1))
+    moving = [2.0 * (1 - np.cos(frame / 2)) for frame in range(20)]
+    before = heads(one, moving)
+    one.resume(0, 12)
+    assert one.has_drawn(0)
+    frames = walked(one, [0.0] * (2 * EASE_FRAMES), 13)
+    after = torch.stack([one.face(0, frame).angles[0, 1] for frame in frames])
+    path = torch.cat((before[:13], after))
+    assert path.diff().abs().max() <= before.diff().abs().max()
+    assert path.diff().diff().abs().max() <= LIMIT_DEG + 1e-4
+    assert after[-1] == pytest.approx(float(before[0]), abs=1e-3)
+
+
+def test_an_interrupt_before_anything_was_shown_begins_anew() -> None:
+    one, row = painter((0, 1)), rows(1, 1)[0]
+    first = one.paint([stroke(0, row, 5)])
+    one.resume(0, 4)
+    assert not one.has_drawn(0)
+    assert np.array_equal(one.paint([stroke(0, row, 5)]), first)
 
 
 def test_crops_are_eight_times_as_wide_as_the_volume() -> None:
     assert painter((0, 1)).side(0) == 8 * tiny.CELLS
 
 
-def test_a_closed_slot_holds_no_volume() -> None:
+def test_a_closed_slot_leaves_nothing_to_the_next() -> None:
     one = painter((0, 1))
+    one.paint([stroke(0, row, frame) for frame, row in enumerate(rows(9, 1))])
+    one.resume(0, 0)
     one.close(0)
     one.open(0, appearance(2), Following())
-    assert np.array_equal(one.paint([0], rows(1, 1)), painter((0, 2)).paint([0], rows(1, 1)))
+    again = stroke(0, rows(1, 1)[0], 1)
+    assert np.array_equal(one.paint([again]), painter((0, 2)).paint([again]))
