@@ -61,9 +61,12 @@ class Direction:
         self._told: F64 | None = None
 
     def control(self, controls: Controls) -> None:
-        """Follow new `controls`: from the next frame on, emotions from the next tick on."""
+        """Follow new `controls`: from the next frame on, emotions from the next tick on; where nothing was
+        heard yet, at once."""
         frame = self._next_tick - self._delay
         wish = _wish(controls)
+        if self._told is None:
+            self._wish, self._mood = Glide.resting(wish), Glide.resting(_mood(controls))
         turn = float(np.abs(wish[:3] - self._wish.at(frame)[:3]).max())
         self._wish = self._wish.turned(wish, frame, edge_frames(turn, _HEAD_ACCELERATION, least=_WISH_FRAMES))
         self._mood = self._mood.turned(_mood(controls), self._next_tick, MOOD_FRAMES)

@@ -25,6 +25,7 @@ from .configuration import load_configuration
 from .direction import Direction
 from .live_options import LiveOptions
 from .motion import Motion, Source
+from .motion_stitch import Driven
 from .mover import STEPS, Mover
 from .networks import Networks, best_device, load_networks
 from .painter import Appearance, Painter, Stroke
@@ -155,6 +156,10 @@ class DittoEngine:
         self._mover.rewind(slot, place.next_tick - place.start)
         self._painter.resume(slot, sent)
         place.direction.interrupt(sent)
+
+    def face(self, slot: int, frame: int) -> Driven:
+        """What was shown in `frame` of `slot`, one of the last that were drawn, as one row."""
+        return self._painter.face(slot, frame)
 
     def close(self, slot: int) -> None:
         """Release the slot."""

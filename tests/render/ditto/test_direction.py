@@ -67,12 +67,21 @@ def test_a_head_turns_to_where_it_is_wished_without_a_jump() -> None:
     assert np.abs(np.diff(path, 2, axis=0)).max() <= 0.31
 
 
+def test_wishes_from_before_the_first_tick_hold_from_the_first_frame_on() -> None:
+    run = Run(FILMED)
+    run.direction.control(Controls(head_roll=7, emotion="sad"))
+    assert (heads(run.frames(20)) == [0, 0, 7]).all()
+    assert run.told[0] == pytest.approx(moods.emotion({"sad": 1}))
+    assert run.told[1:] == [None] * 19
+
+
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(-20, 20), st.floats(-1, 1), st.floats(0, 2)), max_size=40))
 def test_wishes_that_change_each_frame_are_followed_without_a_jump(
     wishes: list[tuple[float, float, float]],
 ) -> None:
-    run, found = Run(FILMED), list[FrameControls]()
+    run = Run(FILMED)
+    found = run.frames(1)
     for yaw, gaze, intensity in wishes:
         run.direction.control(Controls(head_yaw=yaw, gaze_x=gaze, intensity=intensity))
         found += run.frames(1)
@@ -109,6 +118,7 @@ def test_lips_rest_in_silence_and_speak_as_strongly_as_they_are_wished() -> None
 
 def test_a_face_in_a_mood_keeps_its_mouth_in_it() -> None:
     run = Run()
+    run.frames(1)
     run.direction.control(Controls(emotion="happy", emotion_level=0.5))
     assert run.frames(40)[-1].lip_alpha == pytest.approx(0.5)
 
