@@ -38,7 +38,7 @@ EYE_FRAMES: Final = 1500
 class _Run:
     """A slot's run of frames: how many `windows` it has had since it came out of silence at frame `origin`.
 
-    `ticks` of sound have come since then; it can go back to when it had `oldest` windows. `keys` are those
+    `samples` have come since then; it can go back to when it had `oldest` windows. `keys` are those
     of the motion cache by the number of windows; `told` is what they also depend on.
     """
 
@@ -46,7 +46,7 @@ class _Run:
     character: Character
     origin: int = 0
     windows: int = 0
-    ticks: int = 0
+    samples: int = 0
     oldest: int = 0
     keys: dict[int, bytes] = field(default_factory=dict[int, bytes])
     told: bytes = b""
@@ -134,25 +134,29 @@ class Mover:
         """
         run = self._runs[slot]
         ticks = frame - run.origin
-        windows = max(0, (ticks - Chunk().lookahead) // self.shape.hop)
-        if not 0 <= ticks <= run.ticks or windows < run.oldest:
+        samples, windows = ticks * FEATURE_HOP, max(0, (ticks - Chunk().lookahead) // self.shape.hop)
+        if not 0 <= samples <= run.samples or windows < run.oldest:
             self._begin(slot, run, frame)
             return
-        heard = TAIL_SAMPLES + ticks * FEATURE_HOP
-        self._features.rewind(self._sound, slot, heard=heard, given=windows * self.shape.hop)
-        run.ticks, run.windows = ticks, windows
+        given = windows * self.shape.hop
+        self._features.rewind(self._sound, slot, heard=TAIL_SAMPLES + samples, given=given)
+        run.samples, run.windows = samples, windows
 
     @torch.no_grad()
     def hear(self, sound: Sequence[tuple[int, F32]]) -> list[int]:
-        """Take one tick (640,) of each slot. The slots whose first window has just been made."""
+        """Take the next samples (n,) of each slot, a tick (640,) or any other number. The slots whose first
+        window has just been made."""
         for slot, samples in sound:
-            taken = self._features.push(self._sound, slot, self._mended(samples))
-            assert taken == len(samples), "every tick takes all hops that it makes due"
-            self._runs[slot].ticks += 1
+            self._runs[slot].samples += len(samples)
         begun: list[int] = []
-        while due := self._features.due(self._sound):
-            begun += [slot for slot in due if not self._runs[slot].windows]
-            self._hop(due)
+        waiting = [(slot, self._mended(samples)) for slot, samples in sound]
+        while waiting:
+            taken = [self._features.push(self._sound, slot, samples) for slot, samples in waiting]
+            rest = zip(waiting, taken, strict=True)
+            waiting = [(slot, samples[count:]) for (slot, samples), count in rest if count < len(samples)]
+            while due := self._features.due(self._sound):
+                begun += [slot for slot in due if not self._runs[slot].windows]
+                self._hop(due)
         return begun
 
     def settled(self, slot: int, frame: int) -> Tensor:
@@ -175,7 +179,7 @@ class Mover:
 
     def _begin(self, slot: int, run: _Run, frame: int) -> None:
         """Have `slot` come out of silence at `frame`."""
-        run.origin, run.windows, run.ticks, run.oldest = frame, 0, 0, 0
+        run.origin, run.windows, run.samples, run.oldest = frame, 0, 0, 0
         self._features.reset(self._sound, [slot])
         self._features.push(self._sound, slot, _silence(TAIL_SAMPLES))
         self._diffusion.noise.begin(slot, run.seed)
