@@ -3,15 +3,28 @@
 import asyncio
 import json
 import sys
-from typing import Annotated, Any
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated, Any, Final, Protocol, cast
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..render.ditto.presets import LIVE, PRESETS
 from ..stream.errors import SetupError, UsageError
 from .bench_live import Budgets, LiveBench, measure, misses
 from .chores import first_of
+
+MOTION: Final = "visavis.render.ditto.bench_motion"
+"""It needs torch, so it is named here and loaded only by `bench motion`."""
+
+
+class MotionFigures(Protocol):
+    """The part of render/ditto/bench_motion.py that this command uses."""
+
+    def MotionBench(self, device: str, weights: str | None, latency: str, rounds: int) -> object: ...
+    def measure(self, bench: object) -> dict[str, Any]: ...  # figures as JSON takes them
 
 
 def live(
@@ -38,6 +51,39 @@ def live(
         _show(figures)
     if hold and figures["misses"]:
         raise SetupError("; ".join(figures["misses"]))
+
+
+def motion(
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    weights: Annotated[
+        str, typer.Option(help="random:SEED, which takes as long as the real ones, or a folder with those.")
+    ] = "random:1",
+    latency: Annotated[str, typer.Option(help=f"Frames a hop by name: {', '.join(PRESETS)}.")] = LIVE,
+    rounds: Annotated[int, typer.Option(min=0, help="How often each is run. [default: 10, on a GPU 50]")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """What it takes to turn sound into Ditto's motion on this machine."""
+    if find_spec("torch") is None:
+        raise SetupError("this bench needs torch; install it: pip install 'visavis[ditto]'")
+    module = cast(MotionFigures, import_module(MOTION))
+    figures = module.measure(module.MotionBench(device, weights, latency, rounds))
+    if as_json:
+        sys.stdout.write(json.dumps(figures, indent=2) + "\n")
+    else:
+        _show_motion(figures)
+
+
+def _show_motion(figures: dict[str, Any]) -> None:
+    where = figures.get("card", figures["cpu"])
+    table = Table(title=f"Motion, {figures['hop']} frames a hop, {where}, torch {figures['torch']}")
+    for column in ("stage", "steps", "batch", "ms", "p95", "ms a frame", "ratio"):
+        table.add_column(column, justify="left" if column == "stage" else "right")
+    for row in figures["stages"]:
+        values = (
+            row.get(name, "") for name in ("stage", "steps", "batch", "ms", "ms_p95", "ms_a_frame", "ratio")
+        )
+        table.add_row(*map(str, values))
+    Console().print(table)
 
 
 def _show(figures: dict[str, Any]) -> None:

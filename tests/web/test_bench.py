@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from typer.testing import CliRunner
+from visavis.render.ditto import bench_motion
 from visavis.stream.errors import SetupError
 from visavis.web import bench
 from visavis.web.cli import app
@@ -61,3 +62,60 @@ def test_what_fails_inside_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_bench_of_no_sessions_is_wrong_use() -> None:
     assert CliRunner().invoke(app, ["bench", "live", "--sessions", "0"]).exit_code == 2
+
+
+@pytest.fixture
+def motion(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """Quick figures of `bench motion`, and what was asked for."""
+    asked: list[tuple[object, ...]] = []
+
+    def measure(options: bench_motion.MotionBench) -> dict[str, Any]:
+        asked.append((options.device, options.weights, options.latency, options.rounds))
+        row = {
+            "stage": "lmdm",
+            "steps": 10,
+            "batch": 1,
+            "ms": 7.5,
+            "ms_p95": 8.0,
+            "ms_a_frame": 1.5,
+            "ratio": 1.0,
+        }
+        return {"bench": "motion", "hop": 5, "cpu": "a processor", "torch": "2.0", "stages": [row]}
+
+    monkeypatch.setattr(bench_motion, "measure", measure)
+    return asked
+
+
+def test_motion_is_measured_as_it_is_asked_for(motion: list[tuple[object, ...]]) -> None:
+    options = [
+        "--device",
+        "cpu",
+        "--weights",
+        "random:4",
+        "--latency",
+        "reference",
+        "--rounds",
+        "3",
+        "--json",
+    ]
+    result = CliRunner().invoke(app, ["bench", "motion", *options])
+    assert json.loads(result.stdout)["stages"][0]["ms"] == 7.5
+    assert motion == [("cpu", "random:4", "reference", 3)]
+
+
+def test_figures_of_motion_are_a_table_for_a_person(motion: list[tuple[object, ...]]) -> None:
+    result = CliRunner().invoke(app, ["bench", "motion"])
+    assert "5 frames a hop, a processor, torch 2.0" in " ".join(result.stdout.split())
+    assert "lmdm" in result.stdout
+    assert motion == [("auto", "random:1", "balanced", 0)]
+
+
+def test_motion_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "find_spec", lambda _name: None)
+    result = CliRunner().invoke(app, ["bench", "motion"])
+    assert result.exit_code == 1
+    assert "pip install 'visavis[ditto]'" in result.stderr
+
+
+def test_a_latency_that_there_is_not_is_wrong_use() -> None:
+    assert CliRunner().invoke(app, ["bench", "motion", "--latency", "fast"]).exit_code == 2
