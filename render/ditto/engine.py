@@ -80,7 +80,7 @@ class DittoEngine:
             source = parse_source(weights)
             options = options or live_options(source)
             networks = load_networks(source, best_device())
-        self._options = options or LiveOptions.of()
+        self._options = (options or LiveOptions.of()).on(networks.device)
         self._mover = Mover(networks, shape or WindowShape(), slots=slots, steps=steps)
         self._painter = Painter(networks, slots)
         self._slots: dict[int, _Slot] = {}

@@ -7,9 +7,8 @@ believes to move (`ch_info`) with the ratio of scales that goes with it, what fo
 
 Left: when blinks come (`delta_eye_open_n`), since lists end and stream/blink.py does not; `emo`, since live
 controls decide; fades, which belong to clips of known length; windows and steps (`overlap_v2`,
-`sampling_timesteps`, `online_mode`), which the latency preset sets. `fix_kp_cond`, where windows go on from
-the source's expression but from the motion so far in all else, is taken where the configuration has it: it
-keeps a face without end from drifting away from its own.
+`sampling_timesteps`, `online_mode`), which the latency preset sets; and `fix_kp_cond`, with which windows go
+on from the source's expression instead of the one so far, since expressions that go on have no joints.
 """
 
 from collections.abc import Mapping
@@ -51,8 +50,7 @@ class Believed:
 @dataclass(frozen=True, slots=True)
 class LiveOptions:
     """For all sessions of an engine. `picture` and `video` tell how avatars of one frame and of more follow;
-    rows of motion stay within `low` and `high` (265,). Windows start again from the avatar's expression after
-    every `restart_every`, 0 for never, and go on with the columns `restart_keeps` of the motion so far."""
+    rows of motion stay within `low` and `high` (265,)."""
 
     blink: Blink
     bearing: tuple[float, float, float]
@@ -61,8 +59,6 @@ class LiveOptions:
     low: Tensor
     high: Tensor
     believed: Believed | None
-    restart_every: int
-    restart_keeps: tuple[int, int]
 
     @classmethod
     def of(cls, options: Options | None = None) -> "LiveOptions":
@@ -80,8 +76,6 @@ class LiveOptions:
             low,
             high,
             None if given.reference is None else _believed(given.reference),
-            given.restart_every,
-            given.restart_keeps or (0, 0),
         )
 
     def manner(self, frames: int) -> Manner:
@@ -100,9 +94,13 @@ class LiveOptions:
             return self.believed.character
         return Character.from_source(source, *eyes, canonical=canonical)
 
+    def on(self, device: torch.device) -> "LiveOptions":
+        """The same, with the bounds on `device`."""
+        return replace(self, low=self.low.to(device), high=self.high.to(device))
+
     def bounded(self, row: Tensor) -> Tensor:
         """A `row` of motion (265,) within the bounds."""
-        return row.clamp(self.low.to(row.device), self.high.to(row.device))
+        return row.clamp(self.low, self.high)
 
 
 def _followed(usual: Following, given: Options) -> Following:

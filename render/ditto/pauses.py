@@ -17,7 +17,7 @@ F32 = NDArray[np.float32]
 
 EDGE_FRAMES: Final = 3
 """Frames from rest to speech and back. Speech that is this near is seen coming."""
-_GATE: Final = GateOptions(open_db=9.0, close_db=5.0, preroll_ms=0, hang_ms=200)
+_GATE: Final = GateOptions(open_db=12.0, close_db=10.0, preroll_ms=0, hang_ms=200)
 _HANG_TICKS: Final = _GATE.hang_ms * FEATURE_HZ // (1000 * FEATURE_HOP)
 _CALM_FRAMES: Final = 25
 """Frames over which a silent face begins to move on its own, and stops again."""

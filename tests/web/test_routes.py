@@ -17,6 +17,7 @@ BAD: list[Bad] = [
     ("POST", "/v1/sessions", {"seed": -1}, 400, "seed must lie between"),
     ("POST", "/v1/sessions", {"controls": {"emotion": "hungry"}}, 422, "emotion must be one of"),
     ("POST", "/v1/sessions", {"controls": {"gaze_x": 7}}, 422, "gaze_x must be between -1 and 1"),
+    ("POST", "/v1/sessions", {"controls": {"emotion": {"sad": 2}}}, 422, "sad must be between 0 and 1"),
     ("POST", "/v1/sessions", ["ruby"], 400, "the body does not fit"),
     ("POST", "/v1/sessions", {"avatar": "broken"}, 500, "its mesh is torn; pack it again"),
     ("GET", "/v1/sessions/unknown", None, 404, "open one with POST /v1/sessions"),

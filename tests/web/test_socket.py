@@ -113,6 +113,7 @@ BAD = [
     (json.dumps({"type": "say", "text": "a" * 10_000}), "bad_message", "at most 5000"),
     (json.dumps({"type": "say", "text": "Hi", "voice": "nobody"}), "bad_request", "choose one of heart"),
     (json.dumps({"type": "controls", "emotion": "hungry"}), "bad_control", "emotion must be one of"),
+    (json.dumps({"type": "controls", "emotion": {"sad": -1}}), "bad_control", "must be between 0 and 1"),
     (json.dumps({"type": "controls", "mood": "good"}), "bad_control", "known are emotion"),
     (bytes(10 << 20), "bad_message", "sound came before"),
 ]

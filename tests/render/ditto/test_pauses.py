@@ -1,11 +1,15 @@
 """Lips begin and end with the sound of their frame, over three frames, and never jump."""
 
+import wave
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from visavis.render.ditto.pauses import EDGE_FRAMES, Pauses, Speaking
 
+ASSETS = Path(__file__).parents[2] / "assets"
 LOUD = np.random.default_rng(1).normal(0, 0.1, 640).astype(np.float32)
 QUIET = np.zeros(640, np.float32)
 
@@ -57,6 +61,22 @@ def test_a_noisy_room_is_no_speech() -> None:
     for tick in range(100):
         pauses.hear(tick, hiss(0.002, tick))
         assert pauses.at(tick - 5).lips == 0
+
+
+def test_a_speaker_in_a_noisy_hall_rests_his_lips_between_phrases() -> None:
+    with wave.open(str(ASSETS / "jfk.wav")) as file:
+        sound = np.frombuffer(file.readframes(file.getnframes()), np.int16).astype(np.float32) / 32768
+    ticks = sound[: len(sound) // 640 * 640].reshape(-1, 640)
+    pauses = Pauses(5, 0)
+    found = np.zeros(len(ticks))
+    for tick, heard in enumerate(ticks):
+        pauses.hear(tick, heard)
+        found[max(tick - 5, 0)] = pauses.at(tick - 5).lips
+    loud = np.sqrt(np.square(ticks).mean(axis=1)) > 0.08
+    assert (found[10:-6][loud[10:-6]] == 1).all()
+    rests = int((np.diff((found == 0).astype(int)) == 1).sum())
+    assert 3 <= rests <= 8
+    assert 0.08 < (found[10:-6] == 0).mean() < 0.4
 
 
 @given(st.lists(st.booleans(), min_size=10, max_size=80), st.sampled_from([2, 3, 5, 11]))
