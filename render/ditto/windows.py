@@ -192,9 +192,3 @@ def _smoothed(rows: Tensor, reach: int, there: Tensor) -> Tensor:
         sums = sums + wide[:, shift : shift + length]
         counts = counts + wide_counted[:, shift : shift + length]
     return sums / counts.clamp(min=1)
-
-
-def slide(rows: Tensor, fresh: Tensor, active: Tensor) -> None:
-    """Move `rows` (..., B, T, D) on by the rows `fresh` (..., B, n, D) where `active` (B,) bool, in place."""
-    moved = torch.cat((rows[..., fresh.shape[-2] :, :], fresh), dim=-2)
-    rows.copy_(torch.where(active[:, None, None], moved, rows))

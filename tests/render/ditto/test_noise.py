@@ -2,8 +2,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from visavis.render.ditto.noise import draw, draw_reference
-from visavis.render.ditto.windows import LENGTH, slide
+from visavis.render.ditto.hops import HopStage, Turn
+from visavis.render.ditto.noise import FrameNoise, ReferenceNoise, draw, draw_reference
+from visavis.render.ditto.windows import LENGTH, WindowShape
 
 seeds = st.integers(min_value=0, max_value=2**64 - 1)
 
@@ -40,17 +41,38 @@ def test_noise_is_normal() -> None:
     assert float((drawn**4).mean()) == pytest.approx(3, abs=5e-2)
 
 
-@pytest.mark.parametrize("hop", [1, 2, 5, 10, 40])
-def test_a_window_that_slides_on_holds_the_noise_of_its_frames(hop: int) -> None:
-    seeds, overlap = (11, 12), LENGTH - hop
-    rows = torch.stack([draw(seed, -overlap, LENGTH, 2) for seed in seeds], dim=1)
-    active = torch.tensor([True, False])
-    before = rows.clone()
-    for window in range(1, 4):
-        fresh = torch.stack([draw(seed, window * hop, hop, 2) for seed in seeds], dim=1)
-        slide(rows, fresh, active)
-    assert torch.equal(rows[:, 0], draw(11, 3 * hop - overlap, LENGTH, 2))
-    assert torch.equal(rows[:, 1], before[:, 1])
+@given(st.sampled_from([1, 2, 5, 10, 40, 80]), st.lists(st.tuples(st.integers(0, 2), st.integers(-3, 60))))
+def test_a_window_sees_the_noise_of_its_frames_wherever_it_goes(
+    hop: int, moves: list[tuple[int, int]]
+) -> None:
+    """On, back, or somewhere else, whatever the others do."""
+    noise = FrameNoise(HopStage(WindowShape(hop, 0), 1, history=3), slots=3, draws=2)
+    windows = [0, 0, 0]
+    for slot in range(3):
+        noise.begin(slot, 11 + slot)
+    for slot, move in moves:
+        windows[slot] = max(0, windows[slot] + (move if move < 4 else 1))
+        due = [each for each in range(3) if each == slot or move % 2]
+        seen = noise.of(Turn.of([(each, windows[each], 5) for each in due]))
+        for row, each in enumerate(due):
+            expected = draw(11 + each, 5 + windows[each] * hop - (LENGTH - hop), LENGTH, 2)
+            assert torch.equal(seen[:, row], expected)
+
+
+def test_a_slot_that_begins_again_has_the_noise_of_its_new_seed() -> None:
+    noise, turn = FrameNoise(HopStage(WindowShape(2, 2), 1), slots=1, draws=2), Turn.alone(0)
+    for seed in (4, 5):
+        noise.begin(0, seed)
+        assert torch.equal(noise.of(turn)[:, 0], draw(seed, -78, LENGTH, 2))
+
+
+def test_noise_of_the_reference_is_of_the_window() -> None:
+    noise = ReferenceNoise(HopStage(WindowShape(2, 2), 1), slots=2, draws=3)
+    noise.begin(0, 4)
+    noise.begin(1, 5)
+    seen = noise.of(Turn.of([(1, 7, 0), (0, 2, 9)]))
+    assert torch.equal(seen[:, 0], draw_reference(5, 7, 3))
+    assert torch.equal(seen[:, 1], draw_reference(4, 2, 3))
 
 
 def test_the_reference_starts_afresh_and_keeps_the_noise_of_steps() -> None:

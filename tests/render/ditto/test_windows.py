@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.motion import normal, options
 from torch import Tensor
 from visavis.render.ditto.motion import RIGID, WIDTH
-from visavis.render.ditto.windows import LENGTH, WindowOptions, Windows, WindowShape, slide
+from visavis.render.ditto.windows import LENGTH, WindowOptions, Windows, WindowShape
 
 SLOTS = 4
 few = settings(deadline=None, max_examples=30)
@@ -201,8 +201,15 @@ def test_the_delay_is_a_hop_and_the_seam() -> None:
     assert WindowShape(10, 10).delay == 20
 
 
-def test_rows_slide_where_active() -> None:
-    rows = torch.arange(12.0).reshape(2, 3, 2).clone()
-    slide(rows, torch.full((2, 1, 2), -1.0), torch.tensor([False, True]))
-    assert rows[0].tolist() == [[0, 1], [2, 3], [4, 5]]
-    assert rows[1].tolist() == [[8, 9], [10, 11], [-1, -1]]
+def test_slots_are_taken_out_and_put_elsewhere() -> None:
+    stage, state = fresh(WindowShape(10, 10), options(SLOTS))
+    stage.step(state, windows_of(1)[0], options(SLOTS), EVERYONE)
+    other = stage.init(SLOTS)
+    other.put(torch.tensor([0, 3]), state.taken(torch.tensor([2, 1])))
+    for name in ("rows", "lead", "first", "windows"):
+        mine, theirs = getattr(state, name), getattr(other, name)
+        assert torch.equal(theirs[[0, 3]], mine[[2, 1]])
+        assert not theirs[[1, 2]].any()
+    own = options(SLOTS).at(torch.tensor([3, 1]))
+    assert torch.equal(own.anchor, options(SLOTS).anchor[[3, 1]])
+    assert torch.equal(own.fix_every, options(SLOTS).fix_every[[3, 1]])
