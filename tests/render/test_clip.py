@@ -2,19 +2,20 @@ import resource
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.pattern import BrokenEngine, PatternEngine, read_luma
+from support.pattern import BrokenEngine, PatternEngine, matrix, picture, read_luma
 from visavis.render.avatar import find_avatar
 from visavis.render.clip import Clip, render_clip
 from visavis.render.color import color_space, to_yuv
 from visavis.render.engine import Crop, Due
 from visavis.render.rig.engine import RigEngine
+from visavis.stream.clock import FEATURE_HOP
 from visavis.stream.errors import AudioError, UsageError
 from visavis.stream.media import AudioChunk
 from visavis.stream.visemes import Cue
@@ -99,6 +100,30 @@ def test_sound_and_picture_last_equally_long(tmp_path: Path) -> None:
             assert float(stream.duration * stream.time_base) == pytest.approx(clip.frames / 25, abs=1e-3)
         assert video.average_rate == 25
     assert len(play(tmp_path / "a.mp4").sound) == pytest.approx(clip.frames * TICK, abs=1024)
+
+
+class FarSighted(PatternEngine):
+    """Hears four seconds more than it draws."""
+
+    AHEAD = 100
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spec = replace(self.spec, lookahead=self.AHEAD * FEATURE_HOP)
+
+    def _hear(self, due: Due) -> Crop | None:
+        loud = self.loud[due.slot]
+        loud[due.audio.index] = bool(np.sqrt(np.mean(np.square(due.audio.heard))) > 0.05)
+        index = due.audio.index - self.AHEAD
+        flash = loud.pop(index, False)
+        return Crop(index, picture(index, flash), matrix()) if due.draw else None
+
+
+def test_an_engine_that_hears_seconds_ahead_misses_no_sound(tmp_path: Path) -> None:
+    clip = make(tmp_path / "a.mp4", chunks(beeps(48_000 * 8)), engine=FarSighted())
+    pictures = [read_luma(luma) for luma in play(tmp_path / "a.mp4").luma]
+    assert clip == Clip(frames=200, samples=48_000 * 8)
+    assert [index for index, flash in pictures if flash] == [5, 30, 55, 80, 105, 130, 155, 180]
 
 
 def test_every_frame_is_there_in_order_and_flashes_with_its_beep(tmp_path: Path) -> None:
