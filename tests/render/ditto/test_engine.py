@@ -1,16 +1,23 @@
 """The ditto engine draws the same frames however its slots are mixed, late by what it says and no more."""
 
+import pickle
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from support.ticks import tick
-from support.tiny import avatar, engine
+from support.tiny import STEPS, avatar, engine, networks
 from visavis.render.avatar import find_avatar
-from visavis.render.ditto.engine import DittoEngine
+from visavis.render.ditto.checkpoints import RandomWeights
+from visavis.render.ditto.engine import DittoEngine, live_options
+from visavis.render.ditto.live_options import LiveOptions
+from visavis.render.ditto.windows import WindowShape
 from visavis.render.engine import Crop, Due
+from visavis.render.weights import file_named
 from visavis.stream.errors import AvatarError, UsageError
 from visavis.stream.stage import pipeline_latency
 
@@ -151,3 +158,39 @@ def test_the_mask_has_the_size_of_the_crop_and_the_matrix_puts_its_middle_there(
     assert crop is not None
     middle = crop.matrix @ np.array([31.5, 31.5, 1])
     assert middle == pytest.approx([0.5 * 255.5 + 100, 0.5 * 255.5 + 50])
+
+
+def test_without_a_configuration_among_the_weights_there_is_nothing_to_take_from_it(tmp_path: Path) -> None:
+    for source in (RandomWeights(1), tmp_path):
+        assert torch.isinf(live_options(source).low).all()
+
+
+@pytest.mark.parametrize("name", ["configuration", "configuration_online"])
+def test_the_official_configuration_says_how_lids_shut_and_what_bounds_motion(
+    tmp_path: Path, name: str
+) -> None:
+    lids = np.zeros((15, 63), np.float32)
+    lids[7, 34] = 0.05
+    limits = np.stack([np.full(265, sign * 0.5, np.float32) for sign in (-1, 1)])
+    options = {"delta_eye_arr": lids, "v_min_max_for_clip": limits, "overall_ctrl_info": {"delta_pitch": 2}}
+    parts = {"base_cfg": {}, "audio2motion_cfg": {}, "default_kwargs": options}
+    path = tmp_path / file_named(name).path
+    path.parent.mkdir(parents=True)
+    path.write_bytes(pickle.dumps(parts, protocol=4))
+    found = live_options(tmp_path)
+    assert found.blink.at(1)[34] == np.float32(0.05)
+    assert found.manner(1).bearing == (2, 0, 0)
+    assert found.bounded(torch.ones(265)).max() == 0.5
+
+
+def test_motion_stays_within_the_bounds_of_the_configuration() -> None:
+    bound = torch.full((265,), 0.01)
+    narrow = replace(LiveOptions.of(), low=-bound, high=bound)
+    one = DittoEngine(networks=networks(), shape=WindowShape(hop=2, fuse=2), steps=STEPS, options=narrow)
+    free = engine()
+    for each in (one, free):
+        played(opened(each), (heard(index) for index in range(16)))
+    rest = torch.from_numpy(np.array(avatar(7).tensors["motion"][:, 202:]))
+    held, wild = (each.face(0, 8).expression.sub(rest)[0, 18:21].abs() for each in (one, free))
+    assert held.max() <= 0.021
+    assert wild.max() > held.max()

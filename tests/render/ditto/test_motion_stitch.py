@@ -193,6 +193,8 @@ def test_the_references_damping_stills_all_and_ours_the_lips_alone() -> None:
     damped = run.moved(driving, FrameControls(lip_alpha=0.25)).expression[0]
     torch.testing.assert_close(damped[lips], 0.25 * whole[lips] + 0.75 * source[lips])
     torch.testing.assert_close(damped[eyes], whole[eyes])
+    wider = run.moved(driving, FrameControls(lip_alpha=1.5)).expression[0]
+    torch.testing.assert_close(wider[lips], 1.5 * whole[lips] - 0.5 * source[lips])
     assert torch.equal(run.moved(driving, FrameControls(vad_alpha=1.7)).expression[0], whole)
 
 
