@@ -18,7 +18,7 @@ from .features import AudioEncoder, Cadence
 from .lmdm import LmdmSize, MotionDecoder
 from .motion import WIDTH, Motion, Source
 from .motion_stitch import MotionStitch, StitchState
-from .presets import LIVE, PRESETS, check_latency
+from .presets import LIVE, PRESETS, RANDOM, check_latency
 from .random_encoder import random_encoder
 from .random_weights import loaded
 from .sampler import MotionSampler
@@ -31,7 +31,6 @@ STEPS: Final = (10, 4, 25)
 """The first is what others are compared with."""
 BATCHES: Final = {"cpu": (1, 2), "cuda": (1, 4, 8, 16)}
 ROUNDS: Final = {"cpu": 10, "cuda": 50}
-_RANDOM: Final = "random:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +118,8 @@ def measure(bench: MotionBench) -> dict[str, Any]:
 
 def _parts(bench: MotionBench, device: torch.device) -> Parts:
     """Random ones are built here: what reads files needs more libraries."""
-    seed = (bench.weights or "").removeprefix(_RANDOM)
-    if not (bench.weights or "").startswith(_RANDOM) or not seed.isdecimal():
+    seed = (bench.weights or "").removeprefix(RANDOM)
+    if not (bench.weights or "").startswith(RANDOM) or not seed.isdecimal():
         from .checkpoints import parse_source
         from .networks import load_networks
 

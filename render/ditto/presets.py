@@ -1,6 +1,7 @@
 """How windows of motion lie, by what a user calls it: the less delay, the more often the model runs."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -10,6 +11,8 @@ PRESETS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {"low-latency": (2, 2), "balanced": (5, 5), "reference": (10, 10), "offline": (70, 10)}
 )
 """Frames from one window to the next, and how many of them are blended with the window before."""
+RANDOM: Final = "random:"
+"""And a seed, in place of a folder: weights that draw noise."""
 LIVE: Final = "balanced"
 OFFLINE: Final = "offline"
 
@@ -22,10 +25,16 @@ def check_latency(name: str) -> str:
 
 
 def check_options(engine: str, *, weights: str | None, latency: str | None) -> None:
-    """Raise UsageError when an option is given that `engine` does not know, or a latency that there is
-    not."""
+    """Raise UsageError when an option is given that `engine` does not know, or names what is not there.
+
+    What `weights` hold is seen when they are loaded.
+    """
     for option, value in (("weights", weights), ("latency", latency)):
         if value is not None and engine != "ditto":
             raise UsageError(f"--{option} belongs to --engine ditto, not to {engine[:40]}; leave it out")
     if latency is not None:
         check_latency(latency)
+    if weights is not None and not weights.startswith(RANDOM) and not Path(weights).expanduser().is_dir():
+        raise UsageError(
+            f"--weights {weights[:80]} is no folder; give the folder of the files, or {RANDOM}SEED"
+        )

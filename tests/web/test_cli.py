@@ -30,6 +30,7 @@ def test_each_command_explains_itself(command: str) -> None:
         (["serve", "--latency", "fast"], 2, "choose one of low-latency, balanced, reference, offline"),
         (["serve", "--engine", "rig", "--weights", "x"], 2, "--weights belongs to --engine ditto"),
         (["serve", "--weights", "x", "--port", "0"], 2, "--weights belongs to --engine ditto, not to rig"),
+        (["serve", "--engine", "ditto", "--weights", "none"], 2, "--weights none is no folder"),
         (["say"], 2, "give one of --text, --audio and --mic"),
         (["say", "--text", "a", "--mic"], 2, "give one of"),
         (["say", "--text", "   "], 2, "--text has nothing to say"),

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from visavis.render.ditto.presets import LIVE, OFFLINE, PRESETS, check_latency, check_options
 from visavis.render.ditto.windows import WindowShape
@@ -36,3 +38,9 @@ def test_ditto_takes_its_options() -> None:
     check_options("rig", weights=None, latency=None)
     with pytest.raises(UsageError, match="choose one of"):
         check_options("ditto", weights=None, latency="fast")
+
+
+def test_weights_are_a_folder_or_random(tmp_path: Path) -> None:
+    check_options("ditto", weights=str(tmp_path), latency=None)
+    with pytest.raises(UsageError, match="none is no folder; give the folder of the files, or random:SEED"):
+        check_options("ditto", weights=str(tmp_path / "none"), latency=None)
