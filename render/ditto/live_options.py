@@ -7,8 +7,9 @@ believes to move (`ch_info`) with the ratio of scales that goes with it, what fo
 
 Left: when blinks come (`delta_eye_open_n`), since lists end and stream/blink.py does not; `emo`, since live
 controls decide; fades, which belong to clips of known length; windows and steps (`overlap_v2`,
-`sampling_timesteps`, `online_mode`), which the latency preset sets; and `fix_kp_cond`, with which windows go
-on from the source's expression instead of the one so far, since expressions that go on have no joints.
+`sampling_timesteps`, `online_mode`), which the latency preset sets; and `fix_kp_cond`, with which each window
+would be led by the source's expression: live windows, of which there may be twelve a second, are led by the
+motion so far in all of it.
 """
 
 from collections.abc import Mapping
