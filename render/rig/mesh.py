@@ -20,8 +20,9 @@ Bools = NDArray[np.bool_]
 
 DELTA_SCALE: Final = np.float32(1 / 2000)
 _BODY_GROUP = 0
-_LONG_HAIR, _TRAIL_POWER = 0.8, 1.4
-"""How far hair hangs below the mouth to trail, and how its share of the lag grows downwards."""
+_LONG_HAIR, _TRAIL_POWER = 0.4, 1.4
+"""How far hair behind the head hangs below the mouth to trail, and how its share of the lag grows downwards:
+a beard, however long, does not."""
 _BAND_PX = 24
 _AVERTED = -0.5
 """Cosine to the viewer below which a part of the mouth's interior never comes to face it."""
@@ -302,9 +303,9 @@ def _trail(avatar: Avatar, own: _Sorted, part: U8) -> tuple[F32, float]:
     chin = float(avatar.tensors["mouth"].astype(np.float32)[1])
     height = own.vertices[:, 1]
     hair = np.isin(part, (*HAIR, *BACK))
-    end = float(height[np.isin(part, HAIR)].min(initial=chin))
-    if end > chin - _LONG_HAIR:
+    if float(height[np.isin(part, BACK)].min(initial=chin)) > chin - _LONG_HAIR:
         return np.zeros(len(height), np.float32), top
+    end = float(height[np.isin(part, HAIR)].min(initial=chin))
     share = np.clip((top - height) / (top - end), 0, 1) ** _TRAIL_POWER
     return np.where(hair, share, 0).astype(np.float32), top
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .base import F64, smooth
 from .camera import VIEWS
@@ -12,6 +13,10 @@ from .person import Person
 from .surface import Density, Roots, Surface, tangent, unit
 
 KNOTS = 7
+ABOVE_LIP = 0.015
+"""Share of the lip up to which the moustache grows down to it."""
+LEADERS = 1700
+"""Strands that others lean to, so that the beard has locks."""
 OUTLINE = 0.34
 """Cosine between skin and view below which a root belongs to the outline."""
 
@@ -22,8 +27,9 @@ def add_beard(surface: Surface, look: Look, posed: F64) -> tuple[list[Any], dict
         return [], {}
     rng = np.random.default_rng(41)
     roots = surface.scatter(look.beard.strands * 2, beard_density(surface.person, look.beard), rng)
-    lips = surface.person.lips + surface.person.inside
-    roots = roots.only(roots.on(lips) < 0.42)
+    lips = roots.on(surface.person.lips + surface.person.inside)
+    upper = roots.at[:, 1] > surface.person.landmarks.mouth[1]
+    roots = roots.only(lips < np.where(upper, ABOVE_LIP, 0.42))
     paths = _grown(surface, roots, posed, look.beard, rng)
     tone = _tone(surface.person, roots.at, rng) ** look.beard.bias
     material = hair_material("beard", look.beard.dark, look.beard.light, 0.45)
@@ -72,7 +78,7 @@ def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.
     x, y, _ = roots.at.T
     moustache = (y > marks.mouth[1]) & (np.abs(x) < marks.mouth_half + 0.10)
     aim = np.c_[
-        np.clip(x / 0.12, -1, 1) * np.where(moustache, 0.70, 0.14), -np.ones(len(x)), np.full(len(x), 0.02)
+        np.clip(x / 0.12, -1, 1) * np.where(moustache, 1.25, 0.14), -np.ones(len(x)), np.full(len(x), 0.02)
     ]
     start, normal = roots.on(posed), roots.normal
     aim = tangent(aim, normal)
@@ -80,14 +86,17 @@ def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.
     heading = unit(aim + normal * rise[:, None] + rng.normal(0, 0.13, aim.shape))
     edge = beard_density(surface.person, look)(roots.at)
     grown = look.length * (0.50 + 0.60 * rng.random(len(x))) * (0.30 + 0.70 * edge)
-    grown *= np.where(moustache, 0.95, 1.0) * (
-        1 + 0.35 * smooth(0.4, 0.0, np.abs(x)) * (y < marks.mouth[1] - 0.2)
-    )
+    chin = smooth(0.46, 0.05, np.abs(x)) * smooth(marks.mouth[1] - 0.16, marks.mouth[1] - 0.34, y)
+    grown *= np.where(moustache, 0.55, 1.0) * (1 + 0.55 * chin)
     curl = rng.normal(0, 0.10, aim.shape)
     along = np.linspace(0, 1, KNOTS)
     bow = aim * 0.45 + curl
-    paths = [start + heading * (grown * t)[:, None] + bow * (grown * t * t)[:, None] for t in along]
-    return np.stack(paths, 1)
+    stems = [start + heading * (grown * t)[:, None] + bow * (grown * t * t)[:, None] for t in along]
+    paths = np.stack(stems, 1)
+    leaders = paths[rng.choice(len(paths), min(LEADERS, len(paths)), replace=False)]
+    _, near = cKDTree(leaders[:, 0]).query(paths[:, 0])
+    pull = 0.5 * smooth(0.1, 1.0, along)[None, :, None] * rng.random((len(paths), 1, 1))
+    return paths + (leaders[near] - paths) * pull
 
 
 def _tone(person: Person, at: F64, rng: np.random.Generator) -> F64:
@@ -95,6 +104,8 @@ def _tone(person: Person, at: F64, rng: np.random.Generator) -> F64:
     marks = person.landmarks
     x, y, _ = at.T
     chin = smooth(0.42, 0.10, np.hypot(x, (y - marks.chin[1] - 0.12) * 0.9))
-    level = 0.46 + 0.12 * chin + 0.10 * smooth(0.5, 0.68, np.abs(x))
-    lock = 0.10 * np.sin(23 * x + 5 * y) + 0.06 * np.sin(47 * x)
-    return np.clip(level + lock + rng.normal(0, 0.24, len(at)), 0, 1)
+    level = 0.34 + 0.22 * chin + 0.10 * smooth(0.5, 0.68, np.abs(x))
+    level = level + 0.20 * smooth(marks.mouth[1] + 0.25, marks.mouth[1] + 0.65, y)
+    lock = 0.08 * np.sin(23 * x + 5 * y) + 0.05 * np.sin(47 * x)
+    grey = rng.random(len(at)) < level + lock
+    return np.clip(np.where(grey, 0.78, 0.12) + rng.normal(0, 0.16, len(at)), 0, 1)

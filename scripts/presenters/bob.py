@@ -1,4 +1,5 @@
-"""A straight bob with a side parting: guides fall by gravity over the head, strands follow them in locks."""
+"""A bob with a side parting: guides fall by gravity over the head and turn in to the neck, strands follow
+them in locks that end in points, wisps frame the face."""
 
 from typing import Final
 
@@ -8,21 +9,32 @@ from scipy.spatial import cKDTree
 from .base import F64, smooth
 from .surface import Density, Surface, resampled, unit
 
+NECK = -1.05
+"""Depth of the neck's middle behind the eyes, in dm."""
 GUIDES, KNOTS, STEPS, STEP = 1500, 28, 84, 0.05
 PARTING = 0.20
 """The parting's x at the forehead; it drifts to the middle towards the crown."""
 FACE: Final = (
     (-1.7, -1.1, -0.75, -0.3, 0.1, 0.45, 0.60, 0.70),
-    (0.47, 0.47, 0.53, 0.59, 0.62, 0.57, 0.30, 0.0),
+    (0.40, 0.43, 0.51, 0.59, 0.62, 0.57, 0.30, 0.0),
 )
 """Half the width that stays free for the face, by the height over the eyes."""
 OUTLINE: Final = (
-    (-1.9, -1.55, -1.2, -0.8, -0.3, 0.2, 0.5, 0.75, 0.95, 1.1),
-    (0.62, 0.74, 0.85, 0.91, 0.92, 0.90, 0.85, 0.77, 0.74, 0.74),
+    (-1.5, -1.3, -1.1, -0.9, -0.6, -0.3, 0.2, 0.5, 0.75, 0.95, 1.1),
+    (0.62, 0.70, 0.80, 0.86, 0.90, 0.90, 0.87, 0.82, 0.74, 0.65, 0.56),
 )
 """Half the width of the hair, by the height over the eyes."""
-TIP, TIP_SPREAD = -1.50, 0.10
-"""Mean height of the ends over the eyes, and how much they vary."""
+INWARD, NEARER = 0.26, 0.07
+"""How far outside that width hair that frames the face hangs at most, and how far inside a few locks do."""
+TIP, TIP_SPREAD, RISING = -1.18, 0.065, 0.13
+"""Mean height of the ends over the eyes at the front, how much they vary, and how much higher they are
+behind."""
+CURL = 0.17
+"""How far the ends turn in towards the neck, in dm."""
+LOCKS, TUFTS = 900, 180
+"""Into how many strands come together lower down, finely and at their very ends."""
+WISPS = 240
+"""Fine short strands beside the face, on both sides together."""
 
 
 def grow_bob(
@@ -43,14 +55,19 @@ def grow_bob(
     edge = density(young.at)
     baby = (edge < 0.55) & (rng.random(len(edge)) < 0.35)
     short = np.where(baby, (0.05 + 0.16 * rng.random(len(edge))) / length, 1.0)
-    layered = 1 - 0.20 * rng.random(len(edge)) ** 2.5
-    paths = resampled(paths, length * short * layered, KNOTS)
+    high = smooth(eyes[1] + 0.3, eyes[1] + 0.9, young.at[:, 1])
+    layered = 1 - (0.10 + 0.22 * high) * rng.random(len(edge)) ** 2.2
+    paths = _gathered(resampled(paths, length * short * layered, KNOTS), LOCKS, 0.35, 0.55, rng)
+    paths = _gathered(paths, TUFTS, 0.62, 0.72, rng)
     for knot in range(1, 12):
         paths[:, knot] = surface.pushed(paths[:, knot], np.full(len(paths), 0.010 + 0.014 * min(knot, 3)))
-    kept = _free_of_face(surface, paths)
     fine = (0.45 + 0.55 * smooth(0.1, 0.9, edge)) * np.where(baby, 0.5, 1.0)
+    wisps, at = _wisps(surface, density, rng)
+    paths = np.concatenate([paths, wisps])
+    fine = np.concatenate([fine, np.full(len(wisps), 0.5)])
+    kept = _free_of_face(surface, paths)
     width = fine[:, None] * np.linspace(1, 0, KNOTS) ** 0.45
-    return paths[kept], width[kept], _tone(young.at, rng)[kept]
+    return paths[kept], width[kept], _tone(np.concatenate([young.at, at]), rng)[kept]
 
 
 def _parting(at: F64, eyes: F64) -> F64:
@@ -68,10 +85,11 @@ def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) 
     side = np.where(beside > 0, 1.0, -1.0)
     near = np.exp(-((beside / 0.20) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1])
     front = smooth(-0.95, -0.05, root[:, 2] - eyes[2])
-    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.55 * near)
+    crown = smooth(eyes[1] + 0.60, eyes[1] + 1.0, root[:, 1]) * (1 - 0.7 * near)
+    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.40 * near) + 0.05 * crown
     aim = np.c_[side * (0.85 - 0.20 * front), 0.16 + 0.26 * front, -0.30 - 0.45 * front]
     heading = unit(aim + normal * (0.30 + 0.15 * near)[:, None] + rng.normal(0, 0.07, (count, 3)))
-    inward = 0.26 * rng.random(count)
+    inward = INWARD * rng.random(count)
     points, place = [root], root.copy()
     for step in range(STEPS):
         below = smooth(eyes[1] + 0.75, eyes[1] + 0.1, place[:, 1])
@@ -91,7 +109,7 @@ def _shaped(at: F64, eyes: F64, side: F64, front: F64, inward: F64) -> F64:
     height, depth = at[:, 1] - eyes[1], at[:, 2] - eyes[2]
     sign = np.where(np.abs(at[:, 0]) < 0.02, side, np.sign(at[:, 0]))
     wide = np.abs(at[:, 0])
-    free = np.interp(height, *FACE)
+    free = np.interp(height, *FACE) - NEARER * (1 - inward / INWARD) ** 3
     before = depth > -0.75
     wide = np.where(before & (wide < free), wide + 0.35 * (free - wide), wide)
     frame = before & (height < 0.25) & (front > 0.25)
@@ -106,18 +124,57 @@ def _cut(paths: F64, surface: Surface, rng: np.random.Generator) -> F64:
     """Guides cut at uneven heights, with a light wave below."""
     eyes = surface.person.landmarks.between
     spread = TIP_SPREAD * np.clip(rng.normal(0, 1, len(paths)), -1.8, 2.4)
-    rounded = -0.05 * smooth(-0.1, -0.9, paths[:, 0, 2] - eyes[2])
-    tip = eyes[1] + TIP + spread + rounded
+    rising = RISING * smooth(-0.45, -1.25, paths[:, -1, 2] - eyes[2])
+    tip = eyes[1] + TIP + spread + rising
     kept = paths[:, 1:, 1] > tip[:, None]
     length = (np.linalg.norm(np.diff(paths, axis=1), axis=2) * kept).sum(1)
     paths = resampled(paths, length, KNOTS)
     along = np.linspace(0, 1, KNOTS)
     phase, speed = rng.random(len(paths)) * 6.28, 6 + 3 * rng.random(len(paths))
-    wave = 0.022 * np.sin(along * speed[:, None] + phase[:, None]) * smooth(0.25, 0.8, along)
-    turned = 0.10 * smooth(0.80, 1.0, along) * (rng.random(len(paths))[:, None] - 0.2)
-    paths[:, :, 0] += wave - np.sign(paths[:, -1, 0])[:, None] * turned
+    wave = 0.020 * np.sin(along * speed[:, None] + phase[:, None]) * smooth(0.25, 0.8, along)
+    inward = (eyes + np.array([0, 0, NECK]) - paths[:, -1]) * (1, 0, 1)
+    turned = CURL * smooth(0.55, 1.0, along) ** 1.5 * (0.45 + 0.75 * rng.random(len(paths))[:, None])
+    paths += unit(inward)[:, None] * turned[..., None]
+    paths[:, :, 0] += wave
     paths[:, :, 2] += 0.7 * wave
     return paths
+
+
+def _gathered(paths: F64, count: int, start: float, most: float, rng: np.random.Generator) -> F64:
+    """The paths drawn together into `count` locks from the share `start` of their length on: each lock comes
+    to a point."""
+    leaders = paths[rng.choice(len(paths), count, replace=False)]
+    knot = KNOTS * 3 // 4
+    _, near = cKDTree(leaders[:, knot]).query(paths[:, knot])
+    along = smooth(start, 1.0, np.linspace(0, 1, KNOTS))
+    pull = most * along[None, :, None] * rng.random((len(paths), 1, 1)) ** 0.5
+    offset = leaders[near] - paths
+    offset[..., 1] *= 0.35
+    return paths + offset * pull
+
+
+def _wisps(surface: Surface, density: Density, rng: np.random.Generator) -> tuple[F64, F64]:
+    """Fine strands (N, KNOTS, 3) that fall from the hairline at the temples beside the face, and their
+    roots."""
+    eyes = surface.person.landmarks.between
+
+    def temple(at: F64) -> F64:
+        x, y, z = np.abs(at[:, 0]), at[:, 1] - eyes[1], at[:, 2] - eyes[2]
+        return ((density(at) > 0.12) & (y > 0.12) & (y < 0.62) & (z > -0.62) & (x > 0.46)).astype(float)
+
+    roots = surface.scatter(WISPS, temple, rng)
+    count = len(roots)
+    side = np.sign(roots.at[:, 0])
+    along = np.linspace(0, 1, KNOTS)[None, :]
+    length = (0.25 + 0.75 * rng.random(count) ** 1.3)[:, None]
+    bow = (0.06 * rng.random(count))[:, None] * np.sin(along * 3.0)
+    sway = (rng.normal(0, 0.03, count))[:, None] * along**2
+    paths = np.repeat(roots.at[:, None], KNOTS, 1)
+    paths[..., 0] += side[:, None] * (bow + 0.02 * along) + sway
+    paths[..., 1] -= length * along
+    paths[..., 2] += 0.06 * np.sin(along * 2.4) - 0.10 * along
+    flat = surface.pushed(paths.reshape(-1, 3), np.full(count * KNOTS, 0.03))
+    return flat.reshape(paths.shape), roots.at
 
 
 def _followed(surface: Surface, guides: F64, starts: F64, young: F64, rng: np.random.Generator) -> F64:

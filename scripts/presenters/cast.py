@@ -107,7 +107,7 @@ RUBY: Final = Cast(
         ),
         slim=0.30,
         teeth_drop=0.055,
-        distance=10.7,
+        distance=11.3,
     ),
     colors=MappingProxyType({"jacket": (22, 44, 72), "shirt": (236, 228, 218)}),
 )
@@ -163,7 +163,7 @@ MARCUS: Final = Cast(
         ),
         slim=0.26,
         teeth_drop=0.045,
-        distance=11.8,
+        distance=12.4,
     ),
     colors=MappingProxyType({"jacket": (34, 36, 42), "shirt": (150, 170, 196)}),
 )

@@ -13,7 +13,7 @@ from .looks import Grade
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-MASS_PX, STRAY_PX, SOFT_PX = 11, 9, 0.7
+MASS_PX, STRAY_PX, SOFT_PX = 11, 14, 0.6
 """Least width of what is a mass of hair, how far strands may stand clear of one, and how much their edges are
 softened, in master pixels."""
 SOLID: Final = 128
@@ -77,6 +77,13 @@ def graded(picture: U8, grade: Grade) -> U8:
     color = color + (level * np.array(grade.tint) - color) * grade.share
     color = color + np.array(grade.floor) * np.clip(1 - level / 255, 0, 1)
     return _layer(color, picture[..., 3])
+
+
+def crisp(color: F32, sigma: float, share: float) -> F32:
+    """Colours (H, W, 3) with what is finer than `sigma` pixels strengthened by `share`: what filters on the
+    way to the screen take away."""
+    fine = color - cv2.GaussianBlur(color, (0, 0), sigma)
+    return np.clip(color + share * fine, 0, 255).astype(np.float32)
 
 
 def changing(upper: U8, lower: U8, row: float) -> U8:

@@ -106,12 +106,12 @@ class LightLook:
     """Watts of the studio's lamps, strength of the surrounding grey, and exposure in stops."""
 
     key: float = 700.0
-    fill: float = 80.0
-    rim_right: float = 130.0
+    fill: float = 115.0
+    rim_right: float = 150.0
     rim_left: float = 95.0
     top: float = 70.0
     under: float = 12.0
-    around: float = 0.24
+    around: float = 0.28
     exposure: float = 0.45
 
 
@@ -146,21 +146,21 @@ RUBY: Final = Look(
     eye=EyeLook(ring=(34, 24, 18), outer=(92, 62, 36), inner=(138, 94, 48)),
     hair=HairLook(
         style="bob",
-        dark=(17, 11, 9),
-        light=(58, 37, 26),
-        bias=1.6,
-        roughness=0.30,
+        dark=(22, 14, 11),
+        light=(82, 52, 36),
+        bias=1.5,
+        roughness=0.24,
         strands=48000,
         radius=0.0017,
-        grade=Grade(tone=38, even=0.5, calm=0.68, tint=(1.30, 0.95, 0.72), share=0.55, floor=(7, 4, 3)),
+        grade=Grade(tone=42, even=0.36, calm=0.32, tint=(1.28, 0.96, 0.76), share=0.42, floor=(5, 3, 2)),
     ),
     brow=BrowLook(
         dark=(44, 31, 25),
         light=(76, 55, 43),
-        hairs=560,
+        hairs=680,
         x=(0.125, 0.50),
-        y=0.175,
-        arch=0.045,
+        y=0.170,
+        arch=0.034,
         fall=0.045,
         thick=0.072,
         length=0.070,
@@ -207,12 +207,12 @@ MARCUS: Final = Look(
         radius=0.0013,
     ),
     beard=BeardLook(
-        dark=(44, 40, 37),
-        light=(158, 152, 146),
-        bias=1.15,
-        strands=38000,
-        length=0.070,
-        radius=0.0011,
+        dark=(30, 26, 24),
+        light=(196, 190, 183),
+        bias=1.0,
+        strands=29000,
+        length=0.095,
+        radius=0.0019,
         grade=Grade(tone=60, even=0.65, calm=0.65, tint=(1.08, 0.97, 0.955), share=0.85),
     ),
     light=LightLook(rim_right=75.0, rim_left=60.0, top=70.0),

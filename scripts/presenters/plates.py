@@ -14,7 +14,7 @@ from .camera import MASTER
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-PREVIEW_CUT: Final = (372, 152, 1228, 1008)
+PREVIEW_CUT: Final = (394, 174, 1206, 986)
 PREVIEW_SIDE = 360
 QUALITY = 92
 LOSSLESS = 101

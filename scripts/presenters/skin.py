@@ -10,10 +10,13 @@ from .looks import Look, SkinLook
 from .nodes import Shader, add_mesh, rgba, subdivided
 from .person import Person
 from .surface import Density
-from .zones import paint_zones
+from .zones import masked, paint_zones
 
 LEVEL = 3
 """Subdivisions of the base mesh: edges of about 1 mm in the face."""
+EAR_RELIEF, EAR_SHADE, HOLLOW, ROUNDS = 0.55, 0.55, 0.02, 14
+"""How much deeper and darker the ears' hollows are drawn, at which depth in dm they are darkest, and over how
+many rings of the fine mesh they are measured."""
 DEPTH = 1.9
 """How far below the chin the skin goes, in dm."""
 
@@ -35,7 +38,9 @@ def add_skin(person: Person, look: Look, posed: F64, hair: Density, beard: Densi
     texel[fine.ravel()] = uv
     zones = paint_zones(person, look, rest, texel, hair(rest), beard(rest))
     normal = _normals(place, fine)
-    place = place - normal * zones.depth[:, None]
+    hollow = _hollows(place, fine, normal) * masked("ears", texel, 3.0)
+    place = place - normal * (zones.depth + EAR_RELIEF * hollow)[:, None]
+    zones.tint[:, :3] *= 1 - EAR_SHADE * np.clip(hollow[:, None] / HOLLOW, -0.25, 1) * (0.8, 1.0, 1.05)
     cut = rest[:, 1] - (marks.chin[1] - 0.03)
     x, y, z = rest.T
     attributes = {
@@ -48,6 +53,23 @@ def add_skin(person: Person, look: Look, posed: F64, hair: Density, beard: Densi
         "cut": cut,
     }
     return add_mesh("skin", place, fine, _material(look.skin), attributes=attributes)
+
+
+def _hollows(points: F64, quads: "np.ndarray[Any, np.dtype[np.int64]]", normal: F64) -> F64:
+    """How far (V,) each point lies below what surrounds it, in dm, negative on ridges."""
+    near = points
+    count = np.bincount(quads.ravel(), minlength=len(points))
+    for _ in range(ROUNDS):
+        middle = near[quads].mean(1)
+        near = np.stack(
+            [
+                sum(np.bincount(column, middle[:, axis], len(points)) for column in quads.T)
+                / np.maximum(count, 1)
+                for axis in range(3)
+            ],
+            1,
+        )
+    return ((near - points) * normal).sum(1)
 
 
 def _normals(points: F64, quads: "np.ndarray[Any, np.dtype[np.int64]]") -> F64:

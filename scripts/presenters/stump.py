@@ -18,6 +18,12 @@ U8 = NDArray[np.uint8]
 
 STUMP: Final = (-0.56, -0.42)
 """Heights above the chin, in dm, between which the neck of the plate ends."""
+BESIDE: Final = (0.84, 1.0)
+SHOULDER: Final = (-0.08, -0.20)
+"""Distances from the middle, by half the neck's width, and heights above the chin, in dm, from which on the
+plate keeps its skin: the shoulder's, over which no neck is drawn."""
+NECK_BELOW_CHIN: Final = (0.0, 0.10)
+"""Where the neck's width is measured, in dm."""
 REACH_BELOW_CHIN = 1.4
 GROW_PX = 3
 """By how much more than the skin is taken away, in pixels of the layer."""
@@ -29,27 +35,37 @@ def headless(person: Person, body: U8, skin: U8, camera: Camera) -> U8:
 
     `skin` (H, W, 4) is the layer that shows where skin is seen, by the same `camera`.
     """
-    above = _heights(person, camera) - person.landmarks.chin[1]
+    place = _places(person, camera).astype(np.float64)
+    above, aside = place[..., 1] - person.landmarks.chin[1], np.abs(place[..., 0])
     kernel = np.ones((2 * GROW_PX + 1,) * 2, np.uint8)
     bare = cv2.GaussianBlur(cv2.dilate(skin[..., 3], kernel).astype(np.float32) / 255, (0, 0), 1.0)
-    gone = (bare * smooth(*STUMP, above.astype(np.float64))).astype(np.float32)[..., None]
+    kept = smooth(*BESIDE, aside / _neck_half(person)) * smooth(*SHOULDER, above)
+    gone = (bare * smooth(*STUMP, above) * (1 - kept)).astype(np.float32)[..., None]
     layer = body.astype(np.float32)
     alpha = layer[..., 3:] / 255
     solid = np.concatenate([layer[..., :3] * alpha, alpha * 255], 2)
-    filled = spread(solid.astype(np.float32), (bare < 0.01).astype(np.float32))
+    known = np.maximum(bare < 0.01, smooth(0.5, 1.0, kept))
+    filled = spread(solid.astype(np.float32), known.astype(np.float32))
     mixed = solid * (1 - gone) + filled * gone
     cover = mixed[..., 3:] / 255
     color = np.where(cover > 1e-3, mixed[..., :3] / np.maximum(cover, 1e-3), layer[..., :3])
     return np.round(np.clip(np.concatenate([color, mixed[..., 3:]], 2), 0, 255)).astype(np.uint8)
 
 
-def _heights(person: Person, camera: Camera) -> F32:
-    """Height (H, W) of the skin that each pixel shows, continued beyond its outline."""
+def _neck_half(person: Person) -> float:
+    """Half the neck's width below the chin, in dm."""
+    points = person.limit(person.rest)[person.members("body")]
+    below = person.landmarks.chin[1] - points[:, 1]
+    return float(np.abs(points[(below > NECK_BELOW_CHIN[0]) & (below < NECK_BELOW_CHIN[1]), 0]).max())
+
+
+def _places(person: Person, camera: Camera) -> F32:
+    """x and y (H, W, 2) of the skin that each pixel shows, continued beyond its outline."""
     points = person.limit(person.rest)
     faces = person.faces()
     faces = faces[points[faces][..., 1].max(1) > person.landmarks.chin[1] - REACH_BELOW_CHIN]
     triangles = halves(faces)
     hits = trace(camera.project(points), triangles, camera.size, cull=True)
-    height = np.zeros((*hits.seen.shape, 1), np.float32)
-    height[hits.seen] = hits.blend(triangles, points[:, 1:2])
-    return spread(height, hits.seen.astype(np.float32))[..., 0]
+    place = np.zeros((*hits.seen.shape, 2), np.float32)
+    place[hits.seen] = hits.blend(triangles, points[:, :2])
+    return spread(place, hits.seen.astype(np.float32))

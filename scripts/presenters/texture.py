@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
-from .grade import graded
+from .grade import crisp, graded
 from .looks import LOOKS
 from .mouth import halves
 from .person import EXPRESSIONS, Person
@@ -39,6 +39,10 @@ CONTACT, CONTACT_WORTH = (0.030, 0.065), 0.004
 """Distances in dm within which lips shade each other, and what a picture of them is worth then."""
 LID_TRAVEL, LID_WORTH = (0.015, 0.06), 0.02
 """Travel in a blink, in dm, that makes skin a lid, and what a picture of the open eye is worth there."""
+HEM_TEXELS = 5
+"""Over how much clothes' edges grow on the neck and soften: texels there show a little of both."""
+CRISP_TEXELS, CRISP = 1.3, 0.7
+"""Width in texels of the detail that is strengthened, and by how much."""
 CLOTHES_TOP = (0.10, -0.04)
 """Heights above the chin below which clothes may cover the neck, in dm."""
 
@@ -89,8 +93,10 @@ def skin_texture(person: Person, skin: Skin, shots: Sequence[Shot]) -> U8:
     over the neck."""
     piece = skin.piece
     color, cover = gather(shots, piece.triangles, piece.uv, SIDE)
+    color = crisp(color, CRISP_TEXELS, CRISP)
     above = _continued(piece, piece.vertices[:, 1] - person.landmarks.chin[1])
-    alpha = smooth(*COLLAR, above) * (1 - smooth(*CLOTHES_TOP, above) * cv2.blur(cover, (3, 3)))
+    cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
+    alpha = smooth(*COLLAR, above) * (1 - smooth(*CLOTHES_TOP, above) * cover)
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
     return np.round(np.concatenate([color, 255 * alpha[..., None]], 2)).astype(np.uint8)
 

@@ -17,7 +17,7 @@ INSIDE: Final[Rgb] = (118, 42, 42)
 UNDER_EYE: Final[Rgb] = (152, 92, 88)
 TEAR: Final[Rgb] = (206, 126, 116)
 """The inner corner of the eye."""
-SHADOW: Final[Rgb] = (116, 94, 84)
+SHADOW: Final[Rgb] = (122, 92, 78)
 """Skin that shines through a beard."""
 
 Line = tuple[tuple[float, float], ...]
@@ -67,7 +67,7 @@ def paint_zones(person: Person, look: Look, at: F64, texel: F64, hairy: F64, bea
     _lay(tint, skin.blush, 0.30 * masked("ears", texel, 3.0))
     _around_eyes(tint, skin.lid, marks, at)
     _lay(tint, INSIDE, masked("inside-mouth", texel, 1.5))
-    _lay(tint, SHADOW, 0.60 * bearded)
+    _lay(tint, SHADOW, 0.38 * bearded**2)
     _lay(tint, skin.lips, skin.lip_share * smooth(0.10, 0.75, lips))
     _lay(tint, skin.scalp, 0.85 * hairy)
     nose = _spot(at, marks.nose, (0.26, 0.26, 0.4))

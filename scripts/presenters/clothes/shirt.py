@@ -46,16 +46,10 @@ def _front(body: Body, cut: ShirtCut, height: float, *, seed: int, placket: bool
     lift = height + drawn(varied(SHIRT, seed), plan[..., 0], plan[..., 1]) * loose
     if placket:
         lift = lift + 0.012 * np.clip((PLACKET - away) / 0.015, 0, 1)
-        lift = lift - 0.005 * (_line(away, 0.045) + _line(away, PLACKET - 0.045))
     free = np.maximum(spread(inner, plan, 0.6), smooth(-1.35, -1.75, plan[..., 1]))
     laid = body.laid(plan, free, lift).swapaxes(0, 1)
     laid = laid + normals(laid) * (uneven(laid, seed, 0.006) * loose.T)[..., None]
     return body.skin.cleared(laid, height + 0.008)
-
-
-def _line(away: F64, where: float) -> F64:
-    """1 on a line of stitches at `where` dm from the edge, 0 elsewhere."""
-    return np.exp(-(((away - where) / 0.009) ** 2))
 
 
 def _button(ground: Surface, over: F64, height: float) -> Garment:

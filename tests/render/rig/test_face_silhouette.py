@@ -53,7 +53,7 @@ def test_a_head_shows_no_room_between_its_skin_and_its_hair(name: str, yaw: floa
     motion = moved({}, head=(yaw, pitch, 0))
     hiding = cover(whole(name), motion)
     head = inside(name, motion, hiding)
-    assert head.sum() > 35_000
+    assert head.sum() > 31_000
     assert (head & (hiding < HIDING)).sum() == 0
 
 
@@ -77,4 +77,4 @@ def test_a_hole_in_the_skin_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         mesh = one._mesh
         torn = dataclasses.replace(mesh, skin=np.delete(mesh.skin, np.s_[::100], axis=0))
         monkeypatch.setattr(one, "_mesh", torn)
-    assert (head & (cover(whole("marcus"), motion) < SOLID)).sum() > 50
+    assert (head & (cover(whole("marcus"), motion) < SOLID)).sum() > 40

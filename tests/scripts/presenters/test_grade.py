@@ -1,9 +1,10 @@
 """Layers of hair made ready for their reliefs."""
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from visavis.scripts.presenters.camera import MASTER
-from visavis.scripts.presenters.grade import FEATHER_PX, changing, feathered, graded, tidied
+from visavis.scripts.presenters.grade import FEATHER_PX, changing, crisp, feathered, graded, tidied
 from visavis.scripts.presenters.looks import Grade
 
 PLAIN = Grade(tone=60, even=0.5, calm=0.5, tint=(1.0, 1.0, 1.0), share=0.0)
@@ -79,3 +80,12 @@ def test_a_beard_is_whole_beside_the_face_and_above_the_mouth() -> None:
 def test_a_face_without_a_beard_stays() -> None:
     layer = ring()
     assert (feathered(layer, MIDDLE, 1500) == layer).all()
+
+
+def test_crisp_strengthens_what_is_fine_and_keeps_what_is_flat() -> None:
+    color = np.full((24, 24, 3), 100, np.float32)
+    color[:, 12:] = 140
+    sharp = crisp(color, 1.3, 0.5)
+    assert sharp[:, :4] == pytest.approx(100, abs=0.01)
+    assert sharp[:, 12].min() > 141
+    assert sharp[:, 11].max() < 99
