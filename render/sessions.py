@@ -169,10 +169,13 @@ class Sessions:
     def next_task(self, now_ns: int, duty: Duty = Duty.ALL) -> tuple[Task | None, int | None]:
         """The most urgent task, begun; or None and when to look again (None: when something arrives).
 
-        Sessions that close come first, which frees their slots, and new ones last.
+        Sessions that close come first, which frees their slots, and new ones last. To bind a slot is short
+        where one thread does nothing else for the engine, and would wait for ever where that is overloaded.
         """
         if duty is not Duty.REST and (closing := self._next_errand(lambda guest: guest.closing)):
             return Task(close=closing), None
+        if duty is Duty.ENGINE and (opening := self._next_opening(duty)):
+            return Task(open=opening), None
         lives = [guest.live for guest in self._guests.values() if guest.live and not guest.closing]
         choice = choose(lives, now_ns, max_batch=self._engine.max_batch, kinds=_KINDS[duty])
         if choice.picked and choice.picked[0][1].kind == "encode":
@@ -180,9 +183,12 @@ class Sessions:
             return Task(encode=(live, live.begin_encode(now_ns))), None
         if choice.picked:
             return Task(draws=[(live, live.begin_draw(now_ns)) for live, _ in choice.picked]), None
-        if opening := self._next_errand(lambda guest: not guest.closing and _opens(guest, duty)):
+        if opening := self._next_opening(duty):
             return Task(open=opening), None
         return None, choice.wake_ns
+
+    def _next_opening(self, duty: Duty) -> Guest | None:
+        return self._next_errand(lambda guest: not guest.closing and _opens(guest, duty))
 
     def _next_errand(self, wanted: Callable[[Guest], bool]) -> Guest | None:
         for guest in self._errands:

@@ -373,6 +373,18 @@ def test_one_caller_does_all_that_the_engine_does_and_others_the_rest(worker: Vi
     assert worker.engine.log[-1] == ("close", 0)
 
 
+def test_a_slot_is_bound_before_the_next_drawing_where_one_caller_does_both(worker: VirtualWorker) -> None:
+    worker.tell(request("a"))
+    worker.run(400)
+    worker.tell(request("b"))
+    assert do(worker, Duty.REST)
+    worker.now_ns += 1000 * NS_PER_MS
+    task = do(worker, Duty.ENGINE)
+    assert task is not None
+    assert task.open is not None
+    assert ("open", 1, "ruby", (512, 512), 0) in worker.engine.log
+
+
 def test_a_session_closed_while_it_opens_leaves_nothing_behind(worker: VirtualWorker) -> None:
     worker.tell(request("a"))
     worker.tell(link.Close("a"))

@@ -18,6 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 120
 _STOP_SECONDS = 10
+_CALL_SECONDS = 30
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Server:
         data = None if body is None else json.dumps(body).encode()
         headers = {"content-type": "application/json"}
         request = urllib.request.Request(self.url + path, data=data, method=method, headers=headers)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=_CALL_SECONDS) as answer:
             text = answer.read()
         return json.loads(text) if text else None
 
