@@ -115,6 +115,8 @@ class DittoEngine:
         following = options.following(frames, float(source.motion.scale[0]))
         self._painter.open(slot, Appearance(tensors[table.APPEARANCE], source), following)
         self._mover.open(slot, options.character(source, eyes, canonical[0]), seed=own_seed)
+        if options.films_eyes(frames):
+            self._mover.eyes(slot, None, None)
         side = self._painter.side(slot)
         matrices = np.stack([_from_crop(matrix.numpy(), side) for matrix in tensors[table.MATRIX]])
         direction = Direction(options.manner(frames), delay=self._mover.delay, seed=own_seed, index=index)

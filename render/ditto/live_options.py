@@ -2,8 +2,8 @@
 
 Taken: how lids shut (`delta_eye_arr`), the bounds of motion (`v_min_max_for_clip`), the face that the model
 believes to move (`ch_info`) with the ratio of scales that goes with it, what follows the driver
-(`use_d_keys`, `relative_d`, `drive_eye`, `flag_stitching`), and degrees to add to every frame
-(`overall_ctrl_info`).
+(`use_d_keys`, `relative_d`, `drive_eye`, `flag_stitching`), whether the model is told of all eyes of a clip
+or of its first frame's for good (`eye_f0_mode`), and degrees to add to every frame (`overall_ctrl_info`).
 
 Left: when blinks come (`delta_eye_open_n`), since lists end and stream/blink.py does not; `emo`, since live
 controls decide; fades, which belong to clips of known length; windows and steps (`overlap_v2`,
@@ -28,6 +28,7 @@ from .controls import OFFICIAL, Following
 from .direction import Manner
 from .lids import Blink
 from .motion import BINS, KEYPOINTS, WIDTH, Source
+from .mover import EYE_FRAMES
 
 _ITEMS: Final[Mapping[str, int]] = {
     "scale": 1,
@@ -60,6 +61,7 @@ class LiveOptions:
     low: Tensor
     high: Tensor
     believed: Believed | None
+    first_eyes: bool
 
     @classmethod
     def of(cls, options: Options | None = None) -> "LiveOptions":
@@ -77,6 +79,7 @@ class LiveOptions:
             low,
             high,
             None if given.reference is None else _believed(given.reference),
+            given.eyes_of_first_frame,
         )
 
     def manner(self, frames: int) -> Manner:
@@ -90,10 +93,17 @@ class LiveOptions:
 
     def character(self, source: Source, eyes: tuple[Tensor, Tensor], canonical: Tensor) -> Character:
         """What the motion model is told of an avatar: `source` of its N frames, smoothed, `eyes` open (N, 2)
-        and turned (N, 6), `canonical` (63,) keypoints from before."""
+        and turned (N, 6), `canonical` (63,) keypoints from before. Only as many eyes as the mover has room
+        for."""
+        found = Character.from_source(source, *eyes, canonical=canonical)
         if self.believed is not None:
-            return self.believed.character
-        return Character.from_source(source, *eyes, canonical=canonical)
+            found = self.believed.character
+        return replace(found, eye_open=found.eye_open[:EYE_FRAMES], eye_ball=found.eye_ball[:EYE_FRAMES])
+
+    def films_eyes(self, frames: int) -> bool:
+        """True when the motion model is told of the eyes of each of an avatar's `frames`; else those of its
+        first hold."""
+        return 1 < frames <= EYE_FRAMES and self.believed is None and not self.first_eyes
 
     def on(self, device: torch.device) -> "LiveOptions":
         """The same, with the bounds on `device`."""

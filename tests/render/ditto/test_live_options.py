@@ -9,6 +9,7 @@ from visavis.render.ditto.configuration import Options, Reference
 from visavis.render.ditto.controls import Item
 from visavis.render.ditto.live_options import LiveOptions
 from visavis.render.ditto.motion import Motion, Source
+from visavis.render.ditto.mover import EYE_FRAMES
 from visavis.stream.errors import SetupError
 
 SIZES = {"scale": 1, "pitch": 66, "yaw": 66, "roll": 66, "t": 3, "exp": 63, "kp": 63}
@@ -46,6 +47,27 @@ def test_pictures_blink_by_their_own_process_and_videos_as_they_were_filmed() ->
     assert not options.following(9, 1.0).drive_eyes
     assert set(options.following(9, 1.0).factors) == {Item.EXPRESSION}
     assert [options.manner(frames).filmed for frames in (1, 2)] == [False, True]
+
+
+def test_eyes_are_told_as_filmed_unless_the_first_frame_s_are_to_hold() -> None:
+    usual, locked = LiveOptions.of(), LiveOptions.of(Options(eyes_of_first_frame=True))
+    assert [usual.films_eyes(frames) for frames in (1, 2, EYE_FRAMES, EYE_FRAMES + 1)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert not locked.films_eyes(2)
+    assert not LiveOptions.of(Options(reference=reference())).films_eyes(2)
+
+
+def test_a_clip_of_any_length_has_room_for_its_eyes() -> None:
+    frames = EYE_FRAMES + 5
+    source = Source(Motion.from_rows(torch.randn(frames, 265)), torch.randn(frames, 63))
+    character = LiveOptions.of().character(
+        source, (torch.rand(frames, 2), torch.rand(frames, 6)), torch.randn(63)
+    )
+    assert len(character.eye_open) == len(character.eye_ball) == EYE_FRAMES
 
 
 def test_bounds_hold() -> None:
