@@ -21,7 +21,7 @@ def run(file: GoldenFile) -> Iterator[Comparison]:
     for array in file.arrays:
         if array == "emo_vectors":
             yield file.compare(array, c.emotion_vectors([[label] for label in range(8)]), TOLERANCE)
-        elif found := re.fullmatch(r"emo_\w*?((?:_\d+)+)", array):
+        elif found := re.fullmatch(r"emo(?:_[a-z]+)*((?:_\d+)+)", array):
             labels = [int(label) for label in found[1].strip("_").split("_")]
             yield file.compare(array, c.emotion_vectors(labels)[0], TOLERANCE)
         elif found := re.fullmatch(r"mirror_size(\d+)", array):

@@ -75,19 +75,19 @@ def _sizes(file: GoldenFile) -> Iterator[Comparison]:
 
 def _masks(file: GoldenFile) -> Iterator[Comparison]:
     for array in file.arrays:
-        if found := re.fullmatch(r"mask(\d+)", array):
-            yield file.compare(array, feather(int(found[1]), int(found[1])), TOLERANCE)
-        elif array.startswith("mask_"):
-            yield file.compare(array, _described_mask(file.cases[array]["note"]), TOLERANCE)
+        if array.startswith("mask"):
+            note = str(file.cases.get(array, {}).get("note", ""))
+            yield file.compare(array, _mask(file.arrays[array].shape, note), TOLERANCE)
 
 
-def _described_mask(note: str) -> F32:
-    value = {name: float(number) for name, number in re.findall(r"(\w+) (\d[\d.]*)", note)}
+def _mask(shape: tuple[int, ...], note: str) -> F32:
+    """Of the size and the ratios in `note`, where it names them, else of `shape` and the usual ratio."""
+    value = {name: float(number) for name, number in re.findall(r"(\w+) (\d+(?:\.\d+)?)", note)}
+    sides = [side for side in ("height", "width") if f"ratio_{side[0]}" in value]
     return feather(
-        int(value["height"]),
-        int(value["width"]),
-        height_ratio=value["ratio_h"],
-        width_ratio=value["ratio_w"],
+        int(value.get("height", shape[0])),
+        int(value.get("width", shape[1])),
+        **{f"{side}_ratio": value[f"ratio_{side[0]}"] for side in sides},
     )
 
 

@@ -117,15 +117,13 @@ def largest(difference: Array) -> float:
     return float(np.abs(difference).max()) if difference.size else 0.0
 
 
-def sliced(text: str) -> tuple[slice, ...]:
+def sliced(text: str) -> tuple[slice | int, ...]:
     """The index that a description ends with or holds in brackets, such as `res[:, ::5]`."""
     found = re.search(r"\[([\s\d:,-]*:[\s\d:,-]*)\]", text)
     if not found:
         raise ValueError(f"no slice in {text!r}")
     return tuple(
-        slice(*(int(part) if part.strip() else None for part in one.split(":")))
-        if ":" in one
-        else slice(int(one), int(one) + 1)
+        slice(*(int(part) if part.strip() else None for part in one.split(":"))) if ":" in one else int(one)
         for one in found[1].split(",")
     )
 

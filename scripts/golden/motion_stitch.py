@@ -66,6 +66,7 @@ def following(file: GoldenFile, case: Case) -> Following:
     setup = case["setup"]
     default = Following() if case["image"] else Following.of_video()
     keys = setup.get("use_d_keys")
+    keys = [keys] if isinstance(keys, str) else keys
     if keys is None:
         factors = default.factors
     else:
@@ -97,7 +98,7 @@ def frame_controls(file: GoldenFile, case: Case, frame: int, draws: list[int]) -
     if setup.get("delta_eye_arr") is not None:
         lids = _array(file, setup["delta_eye_arr"])
         length = setup.get("N_d", -1)
-        gaps = setup.get("delta_eye_open_n", blinks.NEVER)
+        gaps = setup.get("delta_eye_open_n", blinks.RANDOM if draws else blinks.NEVER)
         plan = blinks.schedule(length if length > 0 else blinks.UNKNOWN_LENGTH, len(lids), gaps, iter(draws))
         blink = torch.from_numpy(lids[plan[frame % len(plan)]])
     return FrameControls(

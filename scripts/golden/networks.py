@@ -107,16 +107,19 @@ class Reads:
 
 
 def reads_of(file: GoldenFile, case: str) -> Reads:
-    """A case that names streams draws them; another reads rows of the one that does, as its words say."""
+    """A case that names streams draws them; another reads rows of the one that does, as its words say. Where
+    several do, the words name it, else it is the first."""
     options = file.cases[case]
     drawing = [name for name, one in file.cases.items() if re.search(STREAM, str(one.get("input", "")))]
-    of = case if case in drawing else drawing[0]
     text = f"{options.get('input', '')} {options.get('note', '')}"
-    found = re.search(r"\brows? (\d+(?:(?:\s*,?\s+and\s+|\s*,\s*|\s*\.\.\s*)\d+)*)", text)
+    named = [name for name in drawing if re.search(rf"\b{re.escape(name)}\b", text)]
+    of = case if case in drawing else (named or drawing)[0]
+    found = re.search(r"\brows? (\d+(?:(?:\s*,?\s+and\s+|\s*,\s*|\s*\.\.\s*|\s+to\s+)\d+)*)", text)
     if of == case or not found:
         return Reads(of, list(range(len(drawn(file, file.cases[of]["input"])))))
     numbers = [int(number) for number in re.findall(r"\d+", found[1])]
-    return Reads(of, list(range(numbers[0], numbers[1] + 1)) if ".." in found[1] else numbers)
+    is_range = re.search(r"\.\.|to", found[1])
+    return Reads(of, list(range(numbers[0], numbers[1] + 1)) if is_range else numbers)
 
 
 def _batch(file: GoldenFile, reads: Reads) -> Tensor:
@@ -167,18 +170,19 @@ def _same_rows(
 
 
 def _nets(file: GoldenFile) -> Iterator[Comparison]:
-    for case in ("appearance", "motion"):
-        if case not in file.cases:
-            continue
-        image = _batch(file, reads_of(file, case))
-        if case == "appearance":
+    """Which network a case is of is told by its arrays: keypoints, poses or neither."""
+    for case in file.cases:
+        if f"{case}.{KEYPOINTS[0]}" in file.arrays:
+            keypoints = (_float32(file, f"{case}.{name}") for name in KEYPOINTS)
+            yield file.compare(f"{case}.out", build("stitch_network", file)(*keypoints), STITCH)
+        elif f"{case}.{POSES[0]}" in file.arrays:
+            image = _batch(file, reads_of(file, case))
+            for item, value in items(build("motion_extractor", file)(image)).items():
+                if f"{case}.{item}" in file.arrays:
+                    yield file.compare(f"{case}.{item}", value, SCORES if item in POSES else MOTION)
+        elif f"{case}.out" in file.arrays:
+            image = _batch(file, reads_of(file, case))
             yield from _parts(file, case, build("appearance_extractor", file)(image), APPEARANCE)
-            continue
-        for item, value in items(build("motion_extractor", file)(image)).items():
-            yield file.compare(f"{case}.{item}", value, SCORES if item in POSES else MOTION)
-    if "stitch" in file.cases:
-        keypoints = (_float32(file, f"stitch.{name}") for name in KEYPOINTS)
-        yield file.compare("stitch.out", build("stitch_network", file)(*keypoints), STITCH)
 
 
 def items(source: Source) -> dict[str, Tensor]:

@@ -15,12 +15,13 @@ from visavis.render.ditto.eyes import eye_values
 from visavis.render.ditto.putback import blend, feather
 from visavis.render.ditto.reference_points import Models, anchors, faces, look, mesh_points
 
-from golden.harness import F32, Array, Comparison, GoldenFile, largest, summary
+from .harness import F32, Array, Comparison, GoldenFile, largest, summary
 
 Case = Mapping[str, Any]  # free-form JSON
 LEVELS, PUT_BACK_LEVELS, PIXELS, EYES = 2.0, 1.0, 5e-3, 1e-5
 GRID = 32
-_ORDINALS = {"second": 2, "third": 3, "fourth": 4}
+_WORDS = ("pixel", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_STEPS = {word: step for step, word in enumerate(_WORDS, start=1)} | {"other": 2}
 _NUMBER = r"-?\d+(?:\.\d+)?"
 
 
@@ -61,11 +62,11 @@ def _smooth(file: GoldenFile, text: str) -> NDArray[np.uint8]:
 
 
 def _every(text: str) -> int:
-    """The step that `every 7th` or `every third` names."""
+    """The step that `every 7th`, `every third` or `every pixel` names."""
     found = re.search(r"every (?:(\d+)|(\w+))", text)
     if not found:
         raise ValueError(f"no step in {text!r}")
-    return int(found[1]) if found[1] else _ORDINALS[found[2]]
+    return int(found[1]) if found[1] else _STEPS[found[2]]
 
 
 def _levels(file: GoldenFile, array: str, got: Array, scale: float, allowed: float = LEVELS) -> Comparison:
@@ -142,8 +143,13 @@ def _put_back(file: GoldenFile, name: str, case: Case) -> Iterator[Comparison]:
 
 
 def _load(file: GoldenFile, name: str, case: Case) -> Comparison:
-    height, width, most = (int(one) for one in re.findall(r"\d+", name))
-    picture = _smooth(file, f"{case['input']} {height}x{width}")
+    text = case["input"]
+    if re.search(r"\d+\s*x\s*\d+", text):
+        most = int(case["max_size"] if "max_size" in case else re.findall(r"\d+", name)[-1])
+    else:  # the name of the case tells the sizes: loadHxW_MAX
+        height, width, most = (int(one) for one in re.findall(r"(\d+)x(\d+)_(\d+)", name)[-1])
+        text = re.sub(r"smooth_image", f"smooth_image {height}x{width}", text)
+    picture = _smooth(file, text)
     seen = fit(picture, most)
     if list(seen.shape) != case["result_shape"]:
         return Comparison(name, float("inf"), LEVELS, f"shape {seen.shape}, not {case['result_shape']}")
@@ -179,13 +185,15 @@ class _Registration:
         self._fed.clear()
         yield from self._frames()
         for array in ("in_det", "in_lm106", "in_blaze", "in_mesh"):
-            yield self._picture(array, array, 0)
+            if f"{self._name}.{array}" in self._file.arrays:
+                yield self._picture(array, array, 0)
 
     def _frames(self) -> Iterator[Comparison]:
         frames = sum(key.startswith(f"{self._name}.M_c2o_frame") for key in self._file.arrays)
         previous: F32 | None = None
+        mirrored = {int(one) for one in re.findall(r"frame (\d+) = mirrored", self._case["photo"])}
         for frame in range(frames):
-            picture = self._photo[:, ::-1] if frame % 2 else self._photo
+            picture = self._photo[:, ::-1] if frame in mirrored else self._photo
             seen = look(np.ascontiguousarray(picture), self._models, previous=previous)
             previous = seen.landmarks
             opened, ball = eye_values(seen.mesh[None])

@@ -74,6 +74,7 @@ def test_rows_are_changed_in_the_order_of_the_words() -> None:
         ({"note": "internals for rows 0 and 2"}, "whole", [0, 2]),
         ({"note": "internals for rows 0, 1, and 3"}, "whole", [0, 1, 3]),
         ({"input": "rows 1..3"}, "whole", [1, 2, 3]),
+        ({"input": "rows 1 to 3"}, "whole", [1, 2, 3]),
         ({"input": "the same rows again"}, "whole", [0, 1, 2, 3]),
         ({"input": "b/other normal (2,5); row 1 *= 0.3"}, "mine", [0, 1]),
     ],
@@ -84,6 +85,23 @@ def test_a_casereads_of_rows_of_the_case_that_draws_them(
 ) -> None:
     reads = reads_of(file({"whole": {"input": "a/b normal (4,5)"}, "mine": case}), "mine")
     assert (reads.of, reads.rows) == (of, rows)
+
+
+def test_of_several_cases_that_draw_the_words_name_one() -> None:
+    cases = {
+        "first": {"input": "a/b normal (4,5)"},
+        "second": {"input": "a/c normal (3,5)"},
+        "mine": {"input": "row 2 of the second inputs"},
+    }
+    reads = reads_of(file(cases), "mine")
+    assert (reads.of, reads.rows) == ("second", [2])
+
+
+def test_a_case_of_any_name_is_of_the_network_that_its_arrays_are_of() -> None:
+    one = stitched()
+    arrays = {f"neck.{name.partition('.')[2]}": value for name, value in one.arrays.items()}
+    found = list(run(file({"neck": {"note": ""}}, **arrays)))
+    assert [(one.case, one.passed) for one in found] == [("neck.out", True)]
 
 
 def test_the_right_result_passes_and_a_wrong_one_does_not() -> None:
