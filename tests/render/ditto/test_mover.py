@@ -127,7 +127,7 @@ def test_the_first_window_is_told_once_and_begins_at_its_first_row() -> None:
 
 @pytest.mark.parametrize("cache_bytes", [0, 1 << 24], ids=["afresh", "cached"])
 @given(st.sampled_from([WindowShape(1, 1), *SHAPES]), st.integers(0, 30), st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_sound_that_is_taken_back_has_never_been(
     cache_bytes: int, shape: WindowShape, kept: int, data: st.DataObject
 ) -> None:

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from visavis.render.ditto.hops import HopStage, Turn
 from visavis.render.ditto.noise import FrameNoise, ReferenceNoise, draw, draw_reference
@@ -41,7 +41,11 @@ def test_noise_is_normal() -> None:
     assert float((drawn**4).mean()) == pytest.approx(3, abs=5e-2)
 
 
-@given(st.sampled_from([1, 2, 5, 10, 40, 80]), st.lists(st.tuples(st.integers(0, 2), st.integers(-3, 60))))
+@given(
+    st.sampled_from([1, 2, 5, 10, 40, 80]),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(-3, 60)), max_size=8),
+)
+@settings(max_examples=40)
 def test_a_window_sees_the_noise_of_its_frames_wherever_it_goes(
     hop: int, moves: list[tuple[int, int]]
 ) -> None:
