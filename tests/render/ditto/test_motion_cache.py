@@ -7,6 +7,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from support import tiny
+from support.ticks import tick
 from torch import Tensor
 from visavis.render.ditto import conditions
 from visavis.render.ditto.conditions import Character
@@ -14,6 +15,7 @@ from visavis.render.ditto.hops import Made
 from visavis.render.ditto.motion_cache import MotionCache, chained
 from visavis.render.ditto.mover import Mover
 from visavis.render.ditto.windows import WindowShape
+from visavis.render.engine import Due
 
 F32 = NDArray[np.float32]
 TICKS = 40
@@ -174,3 +176,19 @@ def test_keys_tell_where_one_part_ends_and_the_next_begins() -> None:
     keys = [chained(b"", b"ab", b"c"), chained(b"", b"a", b"bc"), chained(b"x", b"ab", b"c"), chained(b"")]
     assert len(set(keys)) == 4
     assert chained(b"k", np.ones(3, np.float32)) == chained(b"k", np.ones(3, np.float32).tobytes())
+
+
+def test_pictures_of_a_greeting_that_was_drawn_before_are_the_same_to_the_last_bit() -> None:
+    one, face = tiny.engine(2, 2, slots=1), tiny.avatar()
+    runs: list[list[NDArray[np.uint8]]] = []
+    for _ in range(2):
+        one.open(0, face, size=(720, 1280), seed=1, index=0)
+        due = [
+            Due(0, replace(tick(index), heard=heard), draw=index > 5) for index, heard in enumerate(sound())
+        ]
+        crops = [one.step([each])[0] for each in due]
+        runs.append([crop.pixels for crop in crops if crop is not None])
+        one.close(0)
+    assert len(runs[0]) == TICKS - 6
+    assert all(np.array_equal(first, second) for first, second in zip(*runs, strict=True))
+    assert one._mover.cache.counts.hits == (TICKS - 2) // 2
