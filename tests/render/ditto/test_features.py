@@ -195,3 +195,52 @@ def test_the_state_does_not_grow_in_an_hour() -> None:
 def test_an_encoder_of_another_shape_is_refused() -> None:
     with pytest.raises(SetupError, match="not the one that Ditto was trained with"):
         f.whole(lambda samples: torch.zeros(len(samples), 20, 768), sound(3200), f.Cadence(5))
+
+
+@pytest.mark.parametrize("hop", [1, 2, 10])
+def test_the_last_hops_can_be_taken_again_with_other_sound(hop: int) -> None:
+    history = 4
+    stage = f.FeatureStage(random_encoder(5), f.Cadence(hop), spare_samples=2000, history=history)
+    state, first, other = stage.init(1), sound(640 * 90), sound(640 * 90, 1)
+    given = taken(stage, state, first)
+    back = given - history * hop
+    kept = back * 640 + f.Cadence(hop).ends[-1] - 640 * hop
+    stage.rewind(state, 0, heard=kept, given=back)
+    heard = np.concatenate([first[:kept], other[kept:]])
+    rows: list[torch.Tensor] = []
+    taken(stage, state, other[kept:], rows)
+    assert torch.equal(
+        torch.cat(rows)[:, 0], f.whole(random_encoder(5), heard, f.Cadence(hop))[back:given, 0]
+    )
+
+
+@pytest.mark.parametrize("hop", [2, 5])
+def test_news_are_all_of_the_sound_once_and_what_is_passed_over_changes_nothing(hop: int) -> None:
+    stage = f.FeatureStage(random_encoder(5), f.Cadence(hop))
+    state, heard = stage.init(1), sound(640 * 21)
+    stage.push(state, 0, heard)
+    news: list[np.ndarray] = []
+    while stage.due(state):
+        news.append(stage.news(state, 0))
+        if len(news) % 2:
+            stage.skip(state, [0])
+            continue
+        rows, _ = stage.step(state, [0])
+        first = (len(news) - 1) * hop
+        assert torch.equal(rows[0], f.whole(random_encoder(5), heard, f.Cadence(hop))[first : first + hop])
+    joined = np.concatenate(news)
+    assert np.array_equal(joined, heard[: len(joined)])
+    assert len(heard) - len(joined) < 640 * hop
+
+
+def taken(
+    stage: f.FeatureStage, state: f.FeatureState, heard: np.ndarray, rows: list[torch.Tensor] | None = None
+) -> int:
+    """How many frames `slot` 0 has given after `heard`; what it gives is added to `rows`."""
+    while len(heard):
+        heard = heard[stage.push(state, 0, heard) :]
+        while stage.due(state):
+            found, _ = stage.step(state, [0])
+            if rows is not None:
+                rows.append(found[0])
+    return int(state.given[0])
