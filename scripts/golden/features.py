@@ -9,7 +9,7 @@ from visavis.render.ditto import features
 from visavis.render.ditto.random_encoder import ProjectionEncoder
 from visavis.stream.clock import FEATURE_HOP
 
-from .harness import Comparison, GoldenFile, sliced
+from .harness import F32, Comparison, GoldenFile, sliced
 from .made_up import described, in_float32
 
 TOLERANCE = 1e-5
@@ -26,9 +26,33 @@ def run(file: GoldenFile) -> Iterator[Comparison]:
             yield Comparison(f"{name}.window", abs(chunk.window_samples - case["window"]), 0)
         samples = described(file, case["audio"])
         columns = sliced(case["stored"])[-1]
-        yield from _stored(file, f"{name}.offline", features.offline(encoder, samples, chunk), columns)
-        yield from _stored(file, f"{name}.online", features.online(encoder, samples, chunk), columns)
+        silence = np.zeros(features.TAIL_SAMPLES, np.float32)
+        for array, given, heard in (
+            (
+                f"{name}.offline",
+                features.offline(encoder, samples, chunk),
+                np.concatenate((silence, samples)),
+            ),
+            (f"{name}.online", features.online(encoder, samples, chunk), samples),
+        ):
+            yield from _stored(file, array, given, columns)
+            streamed = _streamed(encoder, heard, chunk, frames=len(given))
+            yield from _stored(file, array, streamed, columns)
     yield from _silence(file, encoder)
+
+
+def _streamed(
+    encoder: features.AudioEncoder, samples: F32, chunk: features.Chunk, *, frames: int
+) -> torch.Tensor:
+    """Features (frames, 1024) of `samples` and the silence after them, as the engine hears them."""
+    stage = features.FeatureStage(encoder, features.Cadence(chunk.payload, chunk))
+    state, found = stage.init(1), list[torch.Tensor]()
+    while len(found) * chunk.payload < frames:
+        tick, samples = samples[:FEATURE_HOP], samples[FEATURE_HOP:]
+        stage.push(state, 0, np.pad(tick, (0, FEATURE_HOP - len(tick))))
+        while stage.due(state):
+            found.append(stage.step(state, [0])[0][0])
+    return torch.cat(found)[:frames]
 
 
 def _stored(
