@@ -59,7 +59,9 @@ def motion(
         str, typer.Option(help="random:SEED, which takes as long as the real ones, or a folder with those.")
     ] = "random:1",
     latency: Annotated[str, typer.Option(help=f"Frames a hop by name: {', '.join(PRESETS)}.")] = LIVE,
-    rounds: Annotated[int, typer.Option(min=0, help="How often each is run. [default: 10, on a GPU 50]")] = 0,
+    rounds: Annotated[
+        int, typer.Option(min=0, show_default=False, help="How often each is run. [default: 10, on a GPU 50]")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """What it takes to turn sound into Ditto's motion on this machine."""

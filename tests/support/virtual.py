@@ -86,3 +86,10 @@ class VirtualWorker:
 
 def deadline_ms(tick: link.Tick) -> float:
     return tick.index * TICK_NS / NS_PER_MS
+
+
+def say(worker: VirtualWorker, name: str, ms: int, *, segment: str = "s", end: bool = True) -> None:
+    """`ms` of a tone for session `name`."""
+    worker.tell(link.Audio(name, segment, RATE, tone(ms)))
+    if end:
+        worker.tell(link.EndSegment(name, segment))
