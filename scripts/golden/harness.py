@@ -79,17 +79,19 @@ class GoldenFile:
         *,
         key: str | None = None,
     ) -> Comparison:
-        """`got` against the expected array `key` (default: the array's own name)."""
+        """`got` against the expected array `key` (default: the array's own name). A `tolerance` of 0 holds in
+        every dtype."""
         expected = np.asarray(self.arrays[key or array], dtype=np.float64)
         seen = (
             got.detach().cpu().double().numpy() if isinstance(got, torch.Tensor) else np.asarray(got, float)
         )
         if seen.shape != expected.shape:
             return Comparison(array, float("inf"), tolerance, f"shape {seen.shape}, not {expected.shape}")
-        if self.dtype == torch.float32 or expected.size < 2:
+        if self.dtype == torch.float32 or expected.size < 2 or not tolerance:
             return Comparison(array, largest(seen - expected), tolerance)
         mae = float(np.abs(seen - expected).mean())
-        away = 1 - float((seen * expected).sum() / np.sqrt((seen**2).sum() * (expected**2).sum()))
+        norms = float(np.sqrt((seen**2).sum() * (expected**2).sum()))
+        away = 1 - float((seen * expected).sum()) / norms if norms else float(mae > 0)
         most_away, most_mae = REDUCED[self.dtype]
         return Comparison(
             array, max(away / most_away, mae / most_mae), 1.0, f"1-cos {away:.1e} MAE {mae:.1e}"

@@ -16,6 +16,7 @@ from visavis.render.ditto.putback import blend, feather
 from visavis.render.ditto.reference_points import Models, anchors, faces, look, mesh_points
 
 from .harness import F32, Array, Comparison, GoldenFile, largest, summary
+from .made_up import in_float32
 
 Case = Mapping[str, Any]  # free-form JSON
 LEVELS, PUT_BACK_LEVELS, PIXELS, EYES = 2.0, 1.0, 5e-3, 1e-5
@@ -26,6 +27,7 @@ _NUMBER = r"-?\d+(?:\.\d+)?"
 
 
 def run(file: GoldenFile) -> Iterator[Comparison]:
+    file = in_float32(file)
     for name, case in file.cases.items():
         if "dsize" in case:
             yield from _crop(file, name, case)
