@@ -21,6 +21,7 @@ COMMANDS = (
     "say",
     "render",
     "bench live",
+    "bench motion",
     "weights fetch",
     "weights check",
     "avatar add",
