@@ -57,8 +57,8 @@ class Options:
     """`default_kwargs`. Defaults are those of the reference where a file says nothing.
 
     `blinks` (m, 63) float32 are offsets of the expression; `limits` (2, 265) float32 the least and the most
-    of each column; `follow` maps items to factors, None follows what is usual; `controls` hold for every
-    frame.
+    of each column; `follow` maps items to factors, None follows what is usual; `controls` are the numbers
+    that hold for every frame; `blink_gap` is one count of frames or several in turn.
     """
 
     max_size: int = 1920
@@ -81,7 +81,7 @@ class Options:
     relative: bool = True
     drive_eyes: bool | None = None
     blinks: F32 | None = None
-    blink_gap: int = 0
+    blink_gap: int | tuple[int, ...] = 0
     fade: str = ""
     fade_items: tuple[str, ...] = ("exp",)
     stitch: bool = True
@@ -252,7 +252,10 @@ def _sequence(value: Plain) -> list[Plain]:
 
 
 def _limits(value: Plain) -> F32:
-    return _array(value, -1, MOTION_WIDTH)[:2]
+    rows = _array(value, -1, MOTION_WIDTH)[:2]
+    if len(rows) < 2:
+        raise _Misfit("has one row, not the least and the most")
+    return rows
 
 
 def _factors(value: Plain) -> dict[str, float]:
@@ -263,9 +266,14 @@ def _factors(value: Plain) -> dict[str, float]:
 
 
 def _controls(value: Plain) -> dict[str, float]:
+    """The numbers of a table; what it adds to the expression is for clips."""
     if not isinstance(value, dict):
         raise _Misfit("is no table")
-    return {_text(cast(Plain, key)): _number(one) for key, one in value.items()}
+    return {_text(cast(Plain, key)): _number(one) for key, one in value.items() if key != "delta_exp"}
+
+
+def _gap(value: Plain) -> int | tuple[int, ...]:
+    return tuple(_whole(one) for one in value) if isinstance(value, list) else _whole(value)
 
 
 def _reference(value: Plain) -> Reference:
@@ -326,7 +334,7 @@ _OPTIONS: Final[Mapping[str, tuple[str, Reader]]] = MappingProxyType(
         "relative": ("relative_d", _flag),
         "drive_eyes": ("drive_eye", _flag),
         "blinks": ("delta_eye_arr", lambda value: _array(value, -1, EXPRESSION_WIDTH)),
-        "blink_gap": ("delta_eye_open_n", _whole),
+        "blink_gap": ("delta_eye_open_n", _gap),
         "fade": ("fade_type", _text),
         "fade_items": ("fade_out_keys", _texts),
         "stitch": ("flag_stitching", _flag),

@@ -1,20 +1,22 @@
 """`schedule`, `lmdm` and `ddim`: the tables, one guided step, and whole samples."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from visavis.render.ditto.lmdm import Encoded, Moments, MotionDecoder, time_embedding
+from visavis.render.ditto.motion import WIDTH
 from visavis.render.ditto.random_weights import loaded
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule, step_times, tables
 
 from .harness import Comparison, GoldenFile, largest, sliced, summary
-from .made_up import described
+from .made_up import described, in_float32
 
 TABLE_TOLERANCE = 1e-6
 STEP_TOLERANCE = 2e-4
@@ -25,6 +27,8 @@ ROWS = 80
 
 
 def run(file: GoldenFile) -> Iterator[Comparison]:
+    if file.name == "schedule":
+        file = in_float32(file)
     runners = {"schedule": _schedule, "lmdm": _lmdm, "ddim": _ddim}
     with torch.no_grad():
         yield from runners[file.name](file)
@@ -177,7 +181,7 @@ def _ddim(file: GoldenFile) -> Iterator[Comparison]:
     for name, case in file.cases.items():
         if f"{name}.out" not in file.arrays:
             continue
-        count = int(case.get("steps") or re.findall(r"\d+", name)[0])
+        count = _steps_of(file, name, case)
         conditions, lead, start = (
             full(described(file, case[part]), file) for part in ("aud_cond", "kp_cond", "start")
         )
@@ -188,6 +192,15 @@ def _ddim(file: GoldenFile) -> Iterator[Comparison]:
         if case.get("x_before_step") and (entry := f"{name}.x_before_step") in file.arrays:
             each = torch.cat(recorder.seen).cpu().numpy()
             yield file.compare(entry, each[sliced(case["x_before_step"])], SAMPLE_TOLERANCE)
+
+
+def _steps_of(file: GoldenFile, name: str, case: Mapping[str, Any]) -> int:
+    """As the case says, else as many as there are stored entries, else what its name says."""
+    if (count := case.get("steps")) is not None:
+        return int(count)
+    if (stored := file.arrays.get(f"{name}.x_before_step")) is not None:
+        return len(stored)
+    return int(re.findall(r"\d+", name)[0])
 
 
 class Recorder:
@@ -205,5 +218,7 @@ class Recorder:
 
 def step_noise(file: GoldenFile, text: str, steps: int) -> Tensor:
     """(steps - 1, 1, 80, 265) of a description such as `ddim/noise/I normal (1,80,265), I = 0 .. steps-2`."""
+    if steps < 2:
+        return torch.zeros(0, 1, ROWS, WIDTH, device=file.device)
     each = [described(file, re.sub(r"\bI\b", str(step), text, count=1)) for step in range(steps - 1)]
     return full(np.stack(each), file)

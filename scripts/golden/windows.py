@@ -17,7 +17,7 @@ from visavis.render.ditto.windows import LENGTH, WindowOptions, WindowShape
 
 from .conditions import TOLERANCE
 from .harness import Comparison, GoldenFile, sliced
-from .made_up import ITEMS, described
+from .made_up import ITEMS, described, in_float32
 from .sampling import SAMPLE_TOLERANCE, full, model, step_noise
 
 AUDIO = 1024
@@ -31,6 +31,7 @@ def run(file: GoldenFile) -> Iterator[Comparison]:
 
 def _case(file: GoldenFile, name: str, case: Mapping[str, Any]) -> Iterator[Comparison]:
     is_real = "start" in case
+    file = file if is_real else in_float32(file)
     tolerance = SAMPLE_TOLERANCE if is_real else TOLERANCE
     shape = shape_of(case["options"])
     options = options_of(file, case["options"], anchor_stored(file), clip=bool(case.get("clip")))

@@ -14,12 +14,13 @@ from visavis.render.ditto.hops import Sample
 
 from .conditions import TOLERANCE
 from .harness import Comparison, GoldenFile, largest, sliced
-from .made_up import character
+from .made_up import character, in_float32
 from .sampling import full
 from .windows import options_of, shape_of, stand_in
 
 
 def run(file: GoldenFile) -> Iterator[Comparison]:
+    file = in_float32(file)
     face = character(file, _tag(file), file.cases["avatar"]["frames"])
     for name, case in file.cases.items():
         if "feats" in case:
@@ -58,7 +59,7 @@ def _online(
     shape = shape_of(given)
     options = options_of(file, given, face.start[None], clip=False)
     before = _features(file, case["preroll"], shape.overlap)
-    driver = ReferenceDriver(shape, sample, _conditions(file, face), options, before=before)
+    driver = ReferenceDriver(shape, sample, _conditions(file, face, given), options, before=before)
     features, size = _features(file, case["feats"], given["frames"]), _block(case)
     out, emitted = list[Tensor](), [0]
     for begin in range(0, features.shape[1], size):
@@ -77,7 +78,7 @@ def _offline(
 ) -> tuple[Tensor, dict[str, np.ndarray]]:
     given = case["options"]
     options = options_of(file, given, face.start[None], clip=False)
-    rows = _conditions(file, face)(_features(file, case["feats"], given["frames"]), 0)
+    rows = _conditions(file, face, given)(_features(file, case["feats"], given["frames"]), 0)
     return reference_clip(shape_of(given), sample, rows, options), {}
 
 
@@ -99,12 +100,12 @@ def _block(case: Mapping[str, Any]) -> int:
     return int(found[1]) if found else int(case["options"].get("chunk", 5))
 
 
-def _conditions(file: GoldenFile, face: c.Character) -> Conditions:
-    emotion = file.cases["avatar"].get("emotion", c.NEUTRAL)
+def _conditions(file: GoldenFile, face: c.Character, given: Mapping[str, Any]) -> Conditions:
+    emotion = given.get("emo", file.cases["avatar"].get("emotion", c.NEUTRAL))
     room = len(c.emotion_vectors(emotion))
     state = c.ConditionState.init(1, eye_frames=len(face.eye_open), emotion_frames=room, device=file.device)
     state.set_emotion(0, emotion)
-    state.set_character(0, face)
+    state.set_character(0, face, first_eyes=bool(given.get("eye_f0_mode")))
 
     def rows(features: Tensor, first: int) -> Tensor:
         frames = c.window(torch.tensor([first], device=file.device), features.shape[1])

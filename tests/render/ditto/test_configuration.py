@@ -88,6 +88,18 @@ def test_options_of_the_live_kind_are_read_with_their_arrays(tmp_path: Path) -> 
     assert found.unknown == ("something_new",)
 
 
+def test_gaps_of_blinks_may_be_several_and_a_table_of_controls_may_hold_an_expression(tmp_path: Path) -> None:
+    given = {"delta_eye_open_n": [60, 80], "overall_ctrl_info": {"delta_yaw": 3, "delta_exp": np.zeros(63)}}
+    options = read(tmp_path, given).options
+    assert options.blink_gap == (60, 80)
+    assert options.controls == {"delta_yaw": 3.0}
+
+
+def test_limits_need_the_least_and_the_most(tmp_path: Path) -> None:
+    line = fails(file_of(tmp_path, {"v_min_max_for_clip": np.zeros((1, 265), np.float32)}, MODEL))
+    assert "v_min_max_for_clip has one row" in line
+
+
 def test_the_reference_face_is_its_first_frame_and_all_eyes(tmp_path: Path) -> None:
     reference = read(tmp_path, ONLINE).options.reference
     assert reference is not None
