@@ -25,6 +25,7 @@ from .configuration import load_configuration
 from .direction import Direction
 from .live_options import LiveOptions
 from .motion import Motion, Source
+from .motion_cache import CACHE_BYTES
 from .motion_stitch import Driven
 from .mover import STEPS, Mover
 from .networks import Networks, best_device, load_networks
@@ -73,15 +74,19 @@ class DittoEngine:
         steps: int = STEPS,
         slots: int = SLOTS,
         options: LiveOptions | None = None,
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
         """`weights` as `checkpoints.parse_source` takes them; `networks`, where given, are used instead.
-        `options` are by default those of the official configuration among the weights, if there is one."""
+        `options` are by default those of the official configuration among the weights, if there is one.
+        Motion of up to `cache_bytes` is kept for when it is wanted again."""
         if networks is None:
             source = parse_source(weights)
             options = options or live_options(source)
             networks = load_networks(source, best_device())
         self._options = (options or LiveOptions.of()).on(networks.device)
-        self._mover = Mover(networks, shape or WindowShape(), slots=slots, steps=steps)
+        self._mover = Mover(
+            networks, shape or WindowShape(), slots=slots, steps=steps, cache_bytes=cache_bytes
+        )
         self._painter = Painter(networks, slots)
         self._slots: dict[int, _Slot] = {}
         hop = self._mover.shape.hop
@@ -114,7 +119,13 @@ class DittoEngine:
         options, frames, own_seed = self._options, len(canonical), seed_for(seed, avatar.name)
         following = options.following(frames, float(source.motion.scale[0]))
         self._painter.open(slot, Appearance(tensors[table.APPEARANCE], source), following)
-        self._mover.open(slot, options.character(source, eyes, canonical[0]), seed=own_seed)
+        self._mover.open(
+            slot,
+            options.character(source, eyes, canonical[0]),
+            seed=own_seed,
+            restart_every=options.restart_every,
+            keeps=options.restart_keeps,
+        )
         if options.films_eyes(frames):
             self._mover.eyes(slot, None, None)
         side = self._painter.side(slot)

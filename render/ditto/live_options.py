@@ -3,13 +3,14 @@
 Taken: how lids shut (`delta_eye_arr`), the bounds of motion (`v_min_max_for_clip`), the face that the model
 believes to move (`ch_info`) with the ratio of scales that goes with it, what follows the driver
 (`use_d_keys`, `relative_d`, `drive_eye`, `flag_stitching`), whether the model is told of all eyes of a clip
-or of its first frame's for good (`eye_f0_mode`), and degrees to add to every frame (`overall_ctrl_info`).
+or of its first frame's for good (`eye_f0_mode`), degrees to add to every frame (`overall_ctrl_info`), and
+after how many windows the source's motion leads again (`fix_kp_cond`) and in which columns it does not
+(`fix_kp_cond_dim`). Official online settings have the source's expression lead each window, which keeps runs
+without end from drifting; there may be twelve windows a second, and each counts.
 
 Left: when blinks come (`delta_eye_open_n`), since lists end and stream/blink.py does not; `emo`, since live
-controls decide; fades, which belong to clips of known length; windows and steps (`overlap_v2`,
-`sampling_timesteps`, `online_mode`), which the latency preset sets; and `fix_kp_cond`, with which each window
-would be led by the source's expression: live windows, of which there may be twelve a second, are led by the
-motion so far in all of it.
+controls decide; fades, which belong to clips of known length; and windows and steps (`overlap_v2`,
+`sampling_timesteps`, `online_mode`), which the latency preset sets.
 """
 
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ from .controls import OFFICIAL, Following
 from .direction import Manner
 from .lids import Blink
 from .motion import BINS, KEYPOINTS, WIDTH, Source
-from .mover import EYE_FRAMES
+from .mover import EYE_FRAMES, Columns
 
 _ITEMS: Final[Mapping[str, int]] = {
     "scale": 1,
@@ -52,7 +53,8 @@ class Believed:
 @dataclass(frozen=True, slots=True)
 class LiveOptions:
     """For all sessions of an engine. `picture` and `video` tell how avatars of one frame and of more follow;
-    rows of motion stay within `low` and `high` (265,)."""
+    rows of motion stay within `low` and `high` (265,). `Mover.open` takes `restart_every` and
+    `restart_keeps`."""
 
     blink: Blink
     bearing: tuple[float, float, float]
@@ -62,6 +64,8 @@ class LiveOptions:
     high: Tensor
     believed: Believed | None
     first_eyes: bool
+    restart_every: int
+    restart_keeps: Columns
 
     @classmethod
     def of(cls, options: Options | None = None) -> "LiveOptions":
@@ -80,6 +84,8 @@ class LiveOptions:
             high,
             None if given.reference is None else _believed(given.reference),
             given.eyes_of_first_frame,
+            given.restart_every,
+            given.restart_keeps or (0, 0),
         )
 
     def manner(self, frames: int) -> Manner:

@@ -27,6 +27,8 @@ from .schedule import Schedule
 from .windows import WindowOptions, WindowShape
 
 F32 = NDArray[np.float32]
+Columns = tuple[int, int]
+"""Of rows of motion: the first, and the first that is not one of them."""
 STEPS: Final = 10
 HORIZON: Final = 8
 """Frames that are drawn before they are sent, at most: so far an interrupt goes back."""
@@ -39,11 +41,13 @@ class _Run:
     """A slot's run of frames: how many `windows` it has had since it came out of silence at frame `origin`.
 
     `samples` have come since then; it can go back to when it had `oldest` windows. `keys` are those
-    of the motion cache by the number of windows; `told` is what they also depend on.
+    of the motion cache by the number of windows; `told` is what they also depend on. `restarts` are as
+    `Mover.open` takes them.
     """
 
     seed: int
     character: Character
+    restarts: tuple[int, Columns] = (0, (0, 0))
     origin: int = 0
     windows: int = 0
     samples: int = 0
@@ -101,12 +105,27 @@ class Mover:
             self._silence = once.repeat(-(-overlap // len(once)), 1)[:overlap]
         return self._silence
 
-    def open(self, slot: int, character: Character, *, seed: int) -> None:
+    def open(
+        self,
+        slot: int,
+        character: Character,
+        *,
+        seed: int,
+        restart_every: int = 0,
+        keeps: Columns = (0, 0),
+    ) -> None:
         """Begin a run of `slot` in silence, from the character's own motion; its eyes are those of its first
-        frame."""
-        run = self._runs[slot] = _Run(seed, character)
+        frame.
+
+        After each `restart_every`-th window, 0 for never, the character's own motion leads the next one
+        again, save in the columns `keeps`, in which the motion so far leads all windows.
+        """
+        run = self._runs[slot] = _Run(seed, character, (restart_every, keeps))
         self._told.set_character(slot, character)
         self._options.anchor[slot] = character.start.to(self._options.anchor)
+        self._options.fix_every[slot] = restart_every
+        self._options.follow[slot] = False
+        self._options.follow[slot, slice(*keeps)] = True
         self.eyes(slot, character.eye_open[0], character.eye_ball[0])
         self.tell(slot, conditions.emotion_vectors(conditions.NEUTRAL)[0])
         self._begin(slot, run, 0)
@@ -188,7 +207,9 @@ class Mover:
         self._stage.begin(self._state, turn, self._options, rows)
         if self.cache.is_on:
             face = b"".join(_bytes(getattr(run.character, part.name)) for part in fields(run.character))
-            run.keys = {0: chained(self._sort, repr((run.seed, frame)).encode(), face, run.told)}
+            run.keys = {
+                0: chained(self._sort, repr((run.seed, frame, run.restarts)).encode(), face, run.told)
+            }
 
     def _hop(self, slots: list[int]) -> None:
         """One window of each of `slots`."""

@@ -194,3 +194,16 @@ def test_motion_stays_within_the_bounds_of_the_configuration() -> None:
     held, wild = (each.face(0, 8).expression.sub(rest)[0, 18:21].abs() for each in (one, free))
     assert held.max() <= 0.021
     assert wild.max() > held.max()
+
+
+def test_the_source_leads_windows_again_as_the_configuration_has_it() -> None:
+    plain, online = LiveOptions.of(), replace(LiveOptions.of(), restart_every=1, restart_keeps=(0, 202))
+    shape, runs = WindowShape(hop=2, fuse=2), list[Pictures]()
+    for options, cache_bytes in ((plain, 0), (online, 0), (online, 1 << 20)):
+        one = DittoEngine(
+            networks=networks(), shape=shape, steps=STEPS, options=options, cache_bytes=cache_bytes
+        )
+        runs.append(played(opened(one), (heard(index) for index in range(16))))
+        assert bool(one._mover.cache.counts.misses) == bool(cache_bytes)
+    assert same(runs[1], runs[2]) == list(runs[1])
+    assert same(runs[0], runs[1]) != list(runs[1])

@@ -109,3 +109,10 @@ def test_what_follows_the_driver_and_what_is_added_can_be_set() -> None:
     assert not following.relative
     assert not following.stitching
     assert options.manner(1).bearing == (2, 0, 0)
+
+
+def test_the_source_leads_again_where_the_configuration_has_it() -> None:
+    usual, online = LiveOptions.of(), LiveOptions.of(Options(restart_every=1, restart_keeps=(0, 202)))
+    assert (usual.restart_every, usual.restart_keeps) == (0, (0, 0))
+    assert (online.restart_every, online.restart_keeps) == (1, (0, 202))
+    assert LiveOptions.of(Options(restart_every=3)).restart_keeps == (0, 0)

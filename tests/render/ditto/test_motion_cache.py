@@ -113,12 +113,19 @@ def test_a_run_that_goes_back_finds_what_it_made(shape: WindowShape) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"seed": 2}, {"face": 2}, {"emotion": 3}, {"origin": 4}], ids=lambda other: next(iter(other))
+    "other",
+    [{"seed": 2}, {"face": 2}, {"emotion": 3}, {"origin": 4}, {"restarts": 1}],
+    ids=lambda other: next(iter(other)),
 )
 def test_what_moves_otherwise_is_not_taken_for_it(other: dict[str, int]) -> None:
     one, _ = mover(WindowShape(2, 2))
     played(one, sound())
-    one.open(0, character(other.get("face", 1)), seed=other.get("seed", 1))
+    one.open(
+        0,
+        character(other.get("face", 1)),
+        seed=other.get("seed", 1),
+        restart_every=other.get("restarts", 0),
+    )
     if "emotion" in other:
         one.tell(0, conditions.emotion_vectors(other["emotion"])[0])
     if "origin" in other:

@@ -1,6 +1,7 @@
 """Rows of motion settle when the delay says, as the driver of one clip makes them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,7 +57,13 @@ def drawn_by_frame(first: int) -> Tensor:
     return noise.draw(1, first, LENGTH, tiny.STEPS)
 
 
-def driven(shape: WindowShape, heard: F32, *, draw: Callable[[int], Tensor] = drawn_by_frame) -> Tensor:
+def driven(
+    shape: WindowShape,
+    heard: F32,
+    *,
+    draw: Callable[[int], Tensor] = drawn_by_frame,
+    options: WindowOptions | None = None,
+) -> Tensor:
     """(T, 265) of the driver of one clip, from features of the whole sound, 80 samples early; `draw` gives
     the noise of the window that begins with a frame."""
     networks = tiny.networks()
@@ -76,9 +83,8 @@ def driven(shape: WindowShape, heard: F32, *, draw: Callable[[int], Tensor] = dr
 
     silence = np.zeros(shape.overlap * 640, np.float32)
     before = features.offline(networks.audio, silence, Chunk())
-    driver = LiveDriver(
-        shape, sample, rows, WindowOptions.plain(character().start[None]), before=before[None]
-    )
+    options = options or WindowOptions.plain(character().start[None])
+    driver = LiveDriver(shape, sample, rows, options, before=before[None])
     return driver.put(features.whole(networks.audio, audio, Cadence(shape.hop))[None, :TICKS])[0]
 
 
@@ -181,6 +187,29 @@ def test_noise_of_the_reference_moves_as_its_draws_do() -> None:
     hear_all(one, sound(), slot=0)
     for frame in range(TICKS - one.delay):
         torch.testing.assert_close(one.settled(0, frame), expected[frame], atol=2e-5, rtol=0)
+
+
+@EACH_SHAPE
+@pytest.mark.parametrize(("every", "keeps"), [(1, (0, 202)), (3, (0, 0))])
+def test_the_character_leads_again_after_as_many_windows_as_asked(
+    shape: WindowShape, every: int, keeps: tuple[int, int]
+) -> None:
+    """In a slot that was another's before, and is one that never goes back after."""
+    plain = WindowOptions.plain(character().start[None])
+    follow = (torch.arange(265) >= keeps[0]) & (torch.arange(265) < keeps[1])
+    again = replace(plain, fix_every=torch.tensor([every]), follow=follow[None])
+    one = mover(shape)
+    for options, asked in (
+        (plain, {}),
+        (again, {"restart_every": every, "keeps": keeps}),
+        (plain, {}),
+    ):
+        one.open(0, character(), seed=1, **asked)  # type: ignore[arg-type]
+        expected = driven(shape, sound(), options=options)
+        hear_all(one, sound(), slot=0)
+        for frame in range(TICKS - 2 * one.delay, TICKS - one.delay):
+            torch.testing.assert_close(one.settled(0, frame), expected[frame], atol=2e-5, rtol=0)
+        one.close(0)
 
 
 def test_what_a_run_is_told_is_felt_from_the_next_hop_on() -> None:
