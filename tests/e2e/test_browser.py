@@ -30,7 +30,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def start(page: Page, server: Server) -> None:
     """Open the page, choose the small picture, press Start and wait until ruby has greeted."""
     page.goto(server.url)
-    page.locator("#sizes input[value='512x512']").check(force=True)
+    page.locator("#size").select_option("512x512")
     page.locator("#start").click()
     page.wait_for_function(
         "() => visavis.state === 'live' && visavis.stats().framesDecoded > 25", timeout=30_000

@@ -7,10 +7,14 @@ import subprocess
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import playwright
 import pytest
 import visavis.web
+from visavis.render.avatar import find_avatar, presenters
+from visavis.scripts.presenters.plates import CUTS, PREVIEW_CUT, Cut
+from visavis.web.gallery import size_text
 
 NODE = Path(playwright.__file__).parent / "driver" / "node"
 """The one that the browser tests bring, so that these run everywhere."""
@@ -166,24 +170,94 @@ console.log(JSON.stringify(said));
 """
 
 
-def test_a_stopped_file_is_named_before_its_sound_and_ended_and_an_interrupt_goes_over_http(
-    tmp_path: Path,
-) -> None:
-    for module in MODULES:
-        shutil.copy(module, tmp_path)
+def run(tmp_path: Path, module: str) -> Any:
+    """What `module`, put beside the page's own, prints as JSON."""
+    for each in MODULES:
+        shutil.copy(each, tmp_path)
     (tmp_path / "package.json").write_text('{"type": "module"}')
-    (tmp_path / "try.js").write_text(STREAMING)
+    (tmp_path / "try.js").write_text(module)
     done = subprocess.run(
         [str(NODE), "try.js"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [
+    return json.loads(done.stdout)
+
+
+def test_a_stopped_file_is_named_before_its_sound_and_ended_and_an_interrupt_goes_over_http(
+    tmp_path: Path,
+) -> None:
+    assert run(tmp_path, STREAMING) == [
         ["segment_start", "file"],
         ["sound", None],
         ["sound", None],
         ["segment_end", None],
         ["over http", "s"],
     ]
+
+
+def labels(tmp_path: Path, *sizes: str) -> dict[str, str]:
+    """Size by label, in the page's order."""
+    choices = run(
+        tmp_path,
+        f"""import {{ choicesOf }} from "./sizes.js";
+        console.log(JSON.stringify(choicesOf({json.dumps(sizes)})));""",
+    )
+    found = {choice["label"]: choice["size"] for choice in choices}
+    assert len(found) == len(sizes)
+    return found
+
+
+def test_the_sizes_of_a_presenter_have_names_that_differ_side_by_side_with_their_like(tmp_path: Path) -> None:
+    sizes = map(size_text, find_avatar("ruby").sizes)
+    assert list(labels(tmp_path, *sizes).items()) == [
+        ("Portrait", "720x1280"),
+        ("Portrait HD", "1080x1920"),
+        ("Square", "512x512"),
+        ("Landscape", "1920x1080"),
+    ]
+
+
+def test_sizes_that_differ_in_nothing_else_are_named_by_their_pixels(tmp_path: Path) -> None:
+    found = labels(tmp_path, "1080x1920", "540x960", "720x1280", "630x620")
+    assert list(found) == ["Portrait 540 \u00d7 960", "Portrait 720 \u00d7 1280", "Portrait HD", "Square"]
+    assert labels(tmp_path) == {}
+
+
+def place(tmp_path: Path, kind: str, size: str) -> dict[str, float]:
+    return run(
+        tmp_path,
+        f'''import {{ headPlace }} from "./framing.js";
+        console.log(JSON.stringify(headPlace("{kind}", "{size}")));''',
+    )
+
+
+@pytest.mark.parametrize("cut", CUTS, ids=lambda cut: cut.plate)
+def test_the_head_shot_of_a_presenter_lies_where_the_live_head_will_be(cut: Cut, tmp_path: Path) -> None:
+    found = place(tmp_path, "rig", f"{cut.width}x{cut.height}")
+    assert found == pytest.approx(
+        {
+            "left": (PREVIEW_CUT[0] - cut.box[0]) * cut.scale[0] / cut.width,
+            "top": (PREVIEW_CUT[1] - cut.box[1]) * cut.scale[1] / cut.height,
+            "width": (PREVIEW_CUT[2] - PREVIEW_CUT[0]) * cut.scale[0] / cut.width,
+            "height": (PREVIEW_CUT[3] - PREVIEW_CUT[1]) * cut.scale[1] / cut.height,
+        }
+    )
+
+
+def test_the_page_knows_every_size_of_the_presenters() -> None:
+    made = {(cut.width, cut.height) for cut in CUTS}
+    for name in presenters():
+        assert set(find_avatar(name).sizes) <= made
+
+
+@pytest.mark.parametrize("size", ["630x620", "500x900", "1280x720", "720x1280"])
+def test_another_head_shot_is_as_large_as_fits_and_stays_square(size: str, tmp_path: Path) -> None:
+    width, height = map(int, size.split("x"))
+    found = place(tmp_path, "ditto", size)
+    assert found["width"] * width == pytest.approx(found["height"] * height)
+    assert max(found["width"], found["height"]) == pytest.approx(1)
+    assert found["left"] == pytest.approx((1 - found["width"]) / 2)
+    assert 0 <= found["top"] <= 1 - found["height"]
 
 
 def test_the_page_takes_no_segment_of_another_client_for_its_own() -> None:

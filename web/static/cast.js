@@ -1,6 +1,7 @@
 /** The presenters to choose from, as a group of radio cards, and the picture size. */
 
 import { byId, icon, make, recall, remember } from "./dom.js";
+import { choicesOf } from "./sizes.js";
 
 /** @typedef {import("./api.js").Avatar} Avatar */
 
@@ -9,7 +10,8 @@ const KINDS = { rig: "Built in", ditto: "Neural", picture: "From a picture" };
 
 export class Cast {
   #people = byId("people", HTMLDivElement);
-  #sizes = byId("sizes", HTMLFieldSetElement);
+  #size = byId("size", HTMLSelectElement);
+  #sizeBox = byId("sizes", HTMLSpanElement);
   /** @type {Avatar[]} */
   #avatars = [];
   /** @type {Map<string, string>} */
@@ -20,8 +22,7 @@ export class Cast {
   /** @param {() => void} onChange another presenter or size was chosen */
   constructor(onChange) {
     this.onChange = onChange;
-    for (const input of this.#sizeInputs()) input.checked = input.value === this.#wanted;
-    this.#sizes.addEventListener("change", () => {
+    this.#size.addEventListener("change", () => {
       this.#wanted = this.size;
       remember("size", this.#wanted);
       this.onChange();
@@ -45,7 +46,7 @@ export class Cast {
   }
 
   get size() {
-    return this.#sizeInputs().find((input) => input.checked)?.value ?? this.#wanted;
+    return this.#size.value || this.#wanted;
   }
 
   /** The picture of the chosen presenter, or empty. */
@@ -70,10 +71,12 @@ export class Cast {
     this.#showSizes();
   }
 
-  /** Only shows what is on the air: someone else's session has its presenter and size. @param {boolean} locked */
-  lock(locked) {
-    this.#sizes.disabled = locked;
-    for (const input of this.#people.querySelectorAll("input")) input.disabled = locked;
+  /** Only shows what is on the air: someone else's session has its presenter, and `size`. @param {string} size */
+  lock(size) {
+    this.#wanted = size;
+    this.#showSizes();
+    this.#size.disabled = true;
+    for (const input of this.#people.querySelectorAll("input")) input.disabled = true;
   }
 
   /** @param {Avatar} avatar @param {boolean} checked */
@@ -87,24 +90,12 @@ export class Cast {
     return make("label", { className: "person" }, input, picture, mark, names);
   }
 
-  #sizeInputs() {
-    return [...this.#sizes.querySelectorAll("input")];
-  }
-
-  /** A button for each size of the chosen presenter, who may be of a picture with one of its own. */
+  /** The sizes of the chosen presenter; where there is but one, there is nothing to choose. */
   #showSizes() {
     const sizes = this.chosen?.sizes ?? [];
-    if (sizes.length === 0) return;
-    const checked = sizes.includes(this.#wanted) ? this.#wanted : sizes[0];
-    for (const label of this.#sizes.querySelectorAll("label")) label.remove();
-    this.#sizes.append(...sizes.map((size) => sizeButton(size, size === checked)));
+    this.#sizeBox.hidden = sizes.length < 2;
+    const options = choicesOf(sizes).map(({ size, label }) => make("option", { value: size, title: size }, label));
+    this.#size.replaceChildren(...options);
+    this.#size.value = sizes.includes(this.#wanted) ? this.#wanted : (sizes[0] ?? "");
   }
-}
-
-/** @param {string} size such as 720x1280 @param {boolean} checked */
-function sizeButton(size, checked) {
-  const [width, height] = size.split("x").map(Number);
-  const shape = width === height ? "Square" : width < height ? "Portrait" : "Landscape";
-  const input = make("input", { type: "radio", name: "size", value: size, checked });
-  return make("label", { title: size }, input, make("span", {}, shape));
 }

@@ -99,11 +99,12 @@ function prepareFiles(director) {
   });
 }
 
-/** Escape interrupts from anywhere; M mutes unless it is being typed. @param {Director} director */
+/** Escape interrupts from anywhere; M mutes where it is not typed, or used to choose. @param {Director} director */
 function prepareKeys(director) {
   addEventListener("keydown", (event) => {
+    const typing = event.target instanceof HTMLTextAreaElement || event.target instanceof HTMLSelectElement;
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") director.interrupt();
-    else if (event.key === "m" && !(event.target instanceof HTMLTextAreaElement)) director.mute();
+    else if (event.key === "m" && !typing) director.mute();
   });
 }

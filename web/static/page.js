@@ -7,11 +7,13 @@ import { byId } from "./dom.js";
 import { Face } from "./face.js";
 import { fault, faultOf, sentence } from "./faults.js";
 import { FigurePanel } from "./figures.js";
+import { WHOLE, headPlace } from "./framing.js";
 import { nameInputs, prepareInputs, returnText } from "./inputs.js";
 import { Live } from "./live.js";
 import { Speech } from "./speech.js";
 import { Stage } from "./stage.js";
 import { coverOf, statusOf } from "./states.js";
+import { Stills } from "./stills.js";
 import { MicError } from "./whip.js";
 
 /**
@@ -37,6 +39,7 @@ export class Page {
   #opened = false;
   #troubled = false;
   #micAsked = false;
+  #stills = new Stills();
 
   constructor() {
     this.stage = new Stage({
@@ -45,7 +48,7 @@ export class Page {
       onInterrupt: () => this.interrupt(),
       onMic: () => this.toggleMicrophone(),
       onEnd: () => this.stop(),
-      onShown: () => this.live?.pictureShown(),
+      onShown: (video) => this.#pictureShown(video),
     });
     this.cast = new Cast(() => this.#recast());
     this.speech = new Speech(this.#api, (where, error) => this.#complain(where, error));
@@ -219,8 +222,8 @@ export class Page {
 
   /** @param {import("./api.js").Session} session */
   #watch(session) {
-    this.cast.lock(true);
-    this.stage.present(this.name, this.cast.picture, session.size);
+    this.cast.lock(session.size);
+    this.#present();
     this.#opened = true;
     this.#begin(session, false);
   }
@@ -353,10 +356,27 @@ export class Page {
 
   /** Another presenter or size: shown at once; when one is live, a new session takes over. */
   #recast() {
-    this.stage.present(this.name, this.cast.picture, this.cast.size);
+    this.#present();
     nameInputs(this.name);
     if (this.live || this.state === "starting") this.#restart();
     else if (this.state === "idle" || this.state === "ended" || (this.state === "failed" && !this.cast.empty)) this.#enter("idle");
+  }
+
+  /** The chosen presenter in the chosen size, as last seen live, else by the head shot. */
+  #present() {
+    const { chosen, size } = this.cast;
+    const still = this.#stills.of(chosen?.name ?? "", size);
+    const place = still ? WHOLE : headPlace(chosen?.kind ?? "", size);
+    this.stage.present({ title: this.name, size, picture: still || this.cast.picture, place });
+  }
+
+  /** The first picture of a session; of ours it is one at rest, a good still. @param {HTMLVideoElement} video */
+  async #pictureShown(video) {
+    const live = this.live;
+    live?.pictureShown();
+    if (!live?.owned) return;
+    await this.#stills.keep(video, live.session);
+    this.#present();
   }
 
   async #restart() {

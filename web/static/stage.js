@@ -1,23 +1,25 @@
 /** The picture in the middle: poster, video, what lies over it, and the keys below it. */
 
-import { byId, make, paintSlider, recall, remember, setIcon } from "./dom.js";
+import { byId, paintSlider, recall, remember, setIcon } from "./dom.js";
+import { Poster } from "./poster.js";
+import { shapeOf, sidesOf } from "./sizes.js";
 
 /** @typedef {import("./faults.js").Fault} Fault */
 /**
  * @typedef {{mode: "none"} | {mode: "idle" | "busy" | "fault", title: string, text: string, action?: string,
  *            cancel?: boolean}} Cover
  * @typedef {{onStart: () => void, onCancel: () => void, onInterrupt: () => void, onMic: () => void,
- *            onEnd: () => void, onShown: () => void}} StageEvents
+ *            onEnd: () => void, onShown: (video: HTMLVideoElement) => void}} StageEvents
+ * @typedef {{title: string, size: string, picture: string, place: import("./framing.js").Place}} Shown
  */
 
 const NOTICE_MS = 9000;
 
 export class Stage {
+  #studio = byId("studio", HTMLElement);
   #frame = byId("frame", HTMLDivElement);
   #video = byId("stage", HTMLVideoElement);
-  #poster = byId("poster", HTMLImageElement);
-  #ambient = byId("ambient", HTMLCanvasElement);
-  #backdrop = byId("backdrop", HTMLCanvasElement);
+  #poster = new Poster();
   #cover = byId("cover", HTMLDivElement);
   #start = byId("start", HTMLButtonElement);
   #cancel = byId("cancel", HTMLButtonElement);
@@ -42,17 +44,16 @@ export class Stage {
     byId("full", HTMLButtonElement).addEventListener("click", () => this.#toggleFull());
     byId("notice-close", HTMLButtonElement).addEventListener("click", () => this.#dismiss());
     this.#tap.addEventListener("click", () => this.#unblock());
-    this.#poster.addEventListener("load", () => this.#posterLoaded());
     this.#prepareSound();
   }
 
-  /** Shows who will be, or is, on the air. @param {string} title @param {string} picture @param {string} size */
-  present(title, picture, size) {
-    const [width, height] = size.split("x").map(Number);
-    this.#frame.style.setProperty("--ratio", String(width / height));
-    this.#frame.dataset.shape = width === height ? "square" : "portrait";
+  /** Shows who will be, or is, on the air, with a still of them. @param {Shown} shown */
+  present({ title, size, picture, place }) {
+    const { width, height } = sidesOf(size);
+    this.#studio.style.setProperty("--ratio", String(width / height));
+    this.#frame.dataset.shape = shapeOf(size);
     byId("plate-name", HTMLSpanElement).textContent = title;
-    if (picture && this.#poster.getAttribute("src") !== picture) this.#poster.src = picture;
+    this.#poster.show(picture, place);
   }
 
   /** @param {Cover} cover */
@@ -83,7 +84,7 @@ export class Stage {
       if (video.srcObject !== stream) return;
       if (stream.getVideoTracks().some((track) => track.muted)) return watch();
       this.#frame.dataset.picture = "true";
-      this.events.onShown();
+      this.events.onShown(video);
     };
     watch();
     this.#play();
@@ -198,23 +199,5 @@ export class Stage {
   #toggleFull() {
     if (document.fullscreenElement) document.exitFullscreen();
     else this.#frame.requestFullscreen?.().catch(() => {});
-  }
-
-  /** A preview may be a square of the face alone: the style sheet then lays it where the face will be. */
-  #posterLoaded() {
-    const { naturalWidth, naturalHeight } = this.#poster;
-    this.#frame.dataset.poster = naturalWidth > 0.8 * naturalHeight ? "square" : "portrait";
-    this.#paintSoftly(this.#ambient);
-    this.#paintSoftly(this.#backdrop);
-  }
-
-  /** The poster's colours without its detail, painted once. @param {HTMLCanvasElement} canvas */
-  #paintSoftly(canvas) {
-    const small = make("canvas", { width: 3, height: 4 });
-    small.getContext("2d")?.drawImage(this.#poster, 0, 0, 3, 4);
-    const context = canvas.getContext("2d");
-    if (!context) return;
-    context.imageSmoothingQuality = "high";
-    context.drawImage(small, 0, 0, canvas.width, canvas.height);
   }
 }
