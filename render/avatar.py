@@ -16,7 +16,7 @@ import safetensors
 import safetensors.numpy
 from numpy.typing import NDArray
 
-from ..stream.errors import AvatarError, UsageError
+from ..stream.errors import AvatarError, SetupError, UsageError
 from .home import home
 
 SCHEMA = 2
@@ -199,13 +199,17 @@ def find_avatar(name: str) -> Avatar:
 
 
 def _folders(parent: Path) -> dict[str, Path]:
-    if not parent.is_dir():
-        return {}
-    return {
-        entry.name: entry
-        for entry in parent.iterdir()
-        if _NAME.fullmatch(entry.name) and (entry / MANIFEST).is_file()
-    }
+    try:
+        return {
+            entry.name: entry
+            for entry in (parent.iterdir() if parent.is_dir() else ())
+            if _NAME.fullmatch(entry.name) and (entry / MANIFEST).is_file()
+        }
+    except OSError as error:
+        raise SetupError(
+            f"{parent} cannot be read: {error.strerror}; change its owner or mode, or set VISAVIS_HOME to "
+            "another folder"
+        ) from error
 
 
 def _table(manifest: Manifest) -> Table:

@@ -13,12 +13,12 @@ from typing import Final
 
 import cv2
 import numpy as np
-import onnxruntime as ort
 from numpy.typing import NDArray
 
 from .crop import Layout, sampled
 from .ditto.eyes import LEFT_CORNERS, RIGHT_CORNERS
 from .ditto.reference_points import anchors
+from .onnx import ort
 
 F32 = NDArray[np.float32]
 Picture = NDArray[np.uint8]

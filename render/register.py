@@ -139,11 +139,21 @@ def _read(path: Path) -> bytes:
 
 
 def _check_free(folder: Path) -> None:
-    if folder.exists() or folder.is_symlink():
+    try:
+        taken = folder.exists() or folder.is_symlink()
+        is_avatar = (folder / MANIFEST).is_file()
+    except OSError as error:
+        raise SetupError(
+            f"{folder.parent} cannot be read: {error.strerror}; change its owner or mode, or set "
+            "VISAVIS_HOME to another folder"
+        ) from error
+    if is_avatar:
         raise AvatarError(
             f"there is an avatar {folder.name} already; choose another name, or remove it first: "
             f"visavis avatar remove {folder.name}"
         )
+    if taken:
+        raise AvatarError(f"{folder} is in the way and no avatar; choose another name, or delete it by hand")
 
 
 def _written(folder: Path, files: Mapping[str, bytes]) -> Avatar:

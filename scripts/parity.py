@@ -69,6 +69,8 @@ def main() -> int:
     options = parser.parse_args()
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     known = names(options.golden)
+    if not known or not (options.golden / "cases.json").is_file():
+        parser.error(f"{options.golden} is no golden directory: it needs cases.json and .npz files")
     if unknown := set(options.only or known) - set(known):
         parser.error(f"{options.golden} has no {', '.join(sorted(unknown))}; it holds {', '.join(known)}")
     rows: list[dict[str, object]] = []

@@ -16,9 +16,12 @@ _READ_BYTES = 1 << 18
 _WRITE_HIGH_BYTES = 1 << 20
 _STOP_S = 1.5
 _LAST_WORDS_S = 0.2
-_FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+_FRUGAL = {
+    **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"},
+    **{"ORT_DISABLE_TELEMETRY": "1"},
+}
 """Children bring threads of their own: pools inside libraries only get in their way, and a heap for each
-thread never shrinks. The user's own settings win.
+thread never shrinks. Nor may onnxruntime report on its user. The user's own settings win.
 """
 
 

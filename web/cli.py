@@ -154,6 +154,8 @@ command(check, weights)
 
 def main() -> None:
     """Entry of the console script."""
+    # Before anything loads onnxruntime, which would report on its user.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     app()
 
 

@@ -1,5 +1,6 @@
 """The `ditto` engine: hears 40 ms a tick; the networks draw each frame once its motion has settled."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +23,7 @@ from . import tensors as table
 from .checkpoints import Source as WeightsSource
 from .checkpoints import parse_source
 from .configuration import load_configuration
+from .decoder import DecoderSize
 from .direction import Direction
 from .live_options import LiveOptions
 from .motion import Motion, Source
@@ -33,6 +35,8 @@ from .painter import Appearance, Painter, Stroke
 from .putback import SIDE, feather
 from .smoothing import VIDEO_FRAMES, moving_mean
 from .windows import LENGTH, WindowShape
+
+_LOG = logging.getLogger(__name__)
 
 SLOTS: Final = 16
 BATCH: Final = 16
@@ -89,6 +93,7 @@ class DittoEngine:
         )
         self._painter = Painter(networks, slots)
         self._slots: dict[int, _Slot] = {}
+        self._slow = networks.device.type == "cpu" and networks.decoder.size == DecoderSize()
         hop = self._mover.shape.hop
         self.spec = StageSpec(
             Rate(Fraction(FEATURE_HZ)),
@@ -99,6 +104,11 @@ class DittoEngine:
 
     def warm(self) -> None:
         """Hear the silence that comes before every session."""
+        if self._slow:
+            _LOG.warning(
+                "this machine has no GPU that torch can use: Ditto draws a frame in many seconds, and live "
+                "pictures will stand still; make clips with visavis render, or serve a presenter"
+            )
         self._mover.warm()
 
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import onnxruntime as ort
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from ...stream.errors import SetupError
+from ..onnx import ort
 from ..weights import again, file_named
 from .features import WIDTH
 

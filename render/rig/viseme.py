@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-import onnxruntime as ort
 from numpy.typing import NDArray
 
 from ...stream.clock import FEATURE_HOP, FEATURE_HZ
 from ...stream.visemes import ROWS_PER_TICK, SILENCE, VISEMES
 from ...stream.window import Windower
+from ..onnx import ort
 
 F32 = NDArray[np.float32]
 
