@@ -60,11 +60,11 @@ def motion(
     ] = "random:1",
     latency: Annotated[str, typer.Option(help=f"Frames a hop by name: {', '.join(PRESETS)}.")] = LIVE,
     rounds: Annotated[
-        int, typer.Option(min=0, show_default=False, help="How often each is run. [default: 10, on a GPU 50]")
+        int, typer.Option(min=0, show_default=False, help="How often each is run. [default: 3, on a GPU 50]")
     ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """What it takes to turn sound into Ditto's motion on this machine."""
+    """What it takes to turn sound into Ditto's motion on this machine. On a CPU it takes a minute or two."""
     if find_spec("torch") is None:
         raise SetupError("this bench needs torch; install it: pip install 'visavis[ditto]'")
     module = cast(MotionFigures, import_module(MOTION))

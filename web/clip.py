@@ -119,8 +119,14 @@ def render(
     else:
         sys.stdout.write(
             f"{report.output}: {report.video_s:.2f} s, {report.frames} frames of {report.size}, "
-            f"made in {report.seconds:.1f} s ({report.frames_per_second:.0f} frames a second)\n"
+            f"made in {report.seconds:.1f} s ({_pace(report)})\n"
         )
+
+
+def _pace(report: Report) -> str:
+    if report.frames_per_second < 1:
+        return f"{report.seconds / report.frames:.1f} s a frame"
+    return f"{report.frames_per_second:.0f} frames a second"
 
 
 def make_clip(order: Order) -> Report:

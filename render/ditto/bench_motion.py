@@ -30,7 +30,7 @@ from .windows import LENGTH, WindowOptions, Windows, WindowShape
 STEPS: Final = (10, 4, 25)
 """The first is what others are compared with."""
 BATCHES: Final = {"cpu": (1, 2), "cuda": (1, 4, 8, 16)}
-ROUNDS: Final = {"cpu": 10, "cuda": 50}
+ROUNDS: Final = {"cpu": 3, "cuda": 50}
 
 
 @dataclass(frozen=True, slots=True)
