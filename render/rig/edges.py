@@ -29,8 +29,9 @@ _I1, _I2, _U1, _B1 = types.int32[::1], types.int32[:, ::1], types.uint32[::1], t
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The edges of a surface that two triangles share: `ends` (E, 2) vertices, as the first triangle has
-    them, `sides` (E, 2) triangles, `point` (V,) which vertices are one point, `points` their number."""
+    """The edges of a surface that two triangles share: `ends` (E, 4) vertices, as the first triangle has them
+    and as the second has the same two points, for its texels may be others; `sides` (E, 2) triangles, `point`
+    (V,) which vertices are one point, `points` their number."""
 
     ends: I32
     sides: I32
@@ -63,8 +64,10 @@ def load_outline(vertices: F32, triangles: I32) -> Outline:
     order = np.argsort(code, kind="stable")
     same = np.flatnonzero((code[order][1:] == code[order][:-1]) & (key[order][1:, 0] != key[order][1:, 1]))
     first, second = order[same], order[same + 1]
+    turned = point[corner[first, 0]] != point[corner[second, 0]]
+    other = np.where(turned[:, None], corner[second, ::-1], corner[second])
     return Outline(
-        np.ascontiguousarray(corner[first].astype(np.int32)),
+        np.ascontiguousarray(np.hstack([corner[first], other]).astype(np.int32)),
         np.ascontiguousarray(np.stack([owner[first], owner[second]], 1).astype(np.int32)),
         point,
         int(point.max(initial=-1)) + 1,
@@ -137,8 +140,9 @@ def grow_fringe(
             normal[point[v], 1] += ny
     for k in range(chosen.shape[0]):
         e = chosen[k]
+        seen = 0 if facing[sides[e, 0]] else 2
         for corner in range(4):
-            v = ends[e, 1] if corner == 1 or corner == 2 else ends[e, 0]
+            v = ends[e, seen + 1] if corner == 1 or corner == 2 else ends[e, seen]
             nx, ny = normal[point[v], 0], normal[point[v], 1]
             grow = np.float32(0.0)
             if corner >= 2:

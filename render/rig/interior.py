@@ -16,8 +16,12 @@ I32 = NDArray[np.int32]
 
 _SEAM: Final = np.array([118, 52, 46], np.float32)
 """Colour of the line between closed lips."""
-_OPEN_GAP = 0.035
+_OPEN_GAP = 0.025
 """Lip gap in model units (1 dm) at which the interior is fully lit."""
+_TOOTH_SHADE = 0.55
+"""Power of the shade that teeth lie in: light that they scatter softens the lines between them."""
+_DEEPEST: Final = np.array([34, 15, 14], np.float32)
+"""Colour of what no light reaches: flesh, not a hole."""
 _LIGHT: Final = np.array([-0.28, 0.42, 0.86], np.float32)
 _MIRROR: Final = np.array([-0.15, 0.22, 0.96], np.float32)
 """Where the light comes from, and what faces its mirror image."""
@@ -57,7 +61,9 @@ class Interior:
         aside = np.clip((np.abs(mesh.rest[self._vertex, 0] - mesh.mouth[0]) - 0.10) / 0.22, 0, 1)
         share = 1 - corner * aside * aside * (3 - 2 * aside)
         self._material = np.ascontiguousarray(np.column_stack([table, share]).astype(np.float32))
-        self._albedo = np.ascontiguousarray(mesh.color[self._vertex] * mesh.shade[self._vertex, None])
+        teeth = np.isin(mesh.part[self._vertex], (UPPER_TEETH, LOWER_TEETH))
+        shade = mesh.shade[self._vertex] ** np.where(teeth, np.float32(_TOOTH_SHADE), np.float32(1))
+        self._albedo = np.ascontiguousarray(mesh.color[self._vertex] * shade[:, None])
         self._mouth_depth = mesh.mouth_depth
         self._lips = mesh.lips
         self._closed_gap = _gap(mesh.rest, mesh.lips)
@@ -106,4 +112,5 @@ def _light(
         seen = parted * aside
         gloss = material[k, 4] * mirror * deep * aside
         for c in range(3):
-            tone[i, c] = (albedo[k, c] * lit + gloss) * seen + _SEAM[c] * (1 - seen) * seam
+            bright = albedo[k, c] * lit + _DEEPEST[c] * (1 - deep * aside) + gloss
+            tone[i, c] = bright * seen + _SEAM[c] * (1 - seen) * seam

@@ -54,7 +54,7 @@ _SEALING = 1.5
 """Lips on their way reach by this power of how far they are held: so the gap between them grows evenly."""
 _JAW_OBEYS = 0.45
 """Of a closing sound's strength, what the jaw feels of it."""
-_REACH = 1.20
+_REACH = 1.17
 """Blending weakens every target; this gives the strength back."""
 _TONGUE, _JAW, _SEAL = UNITS.index("tongueOut"), UNITS.index("jawOpen"), UNITS.index("mouthClose")
 _FUNNEL = UNITS.index("mouthFunnel")
@@ -118,6 +118,11 @@ class Mouth:
     holds: float
 
 
+def asleep() -> Mouth:
+    """A mouth that says nothing."""
+    return Mouth(np.zeros(UNIT_COUNT, np.float32), 0.0)
+
+
 def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     """The mouth of one frame.
 
@@ -125,7 +130,7 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     is how far the mouth opens (see `loudness` and `hurry`), `awake` 0..1 brings it from rest into speech.
     """
     if awake <= 0:
-        return Mouth(np.zeros(UNIT_COUNT, np.float32), 0.0)
+        return asleep()
     pull = (rows * _DOMINANCE).sum(1)
     share = pull / np.maximum(pull.sum(1, keepdims=True), np.float32(1e-6))
     units = _molded(share.reshape(-1) @ _PARTS, pull[0])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ...stream.easing import hermite
 from ...stream.errors import AvatarError
 from ..avatar import Avatar, View
+from .lining import lined
 from .tensors import BACK, CAVITY, HAIR, INTERIOR, LASH, LEFT_EYE, RIGHT_EYE, SKIN, TEXTURE
 from .textures import Texture, load_texture
 from .units import UNIT_COUNT, UNITS
@@ -130,6 +131,7 @@ def load_mesh(avatar: Avatar, view: View) -> Mesh:
     part[own.triangles] = own.parts[:, None]
     part[own.triangles[own.parts == SKIN]] = SKIN
     mouth = tensors["mouth"].astype(np.float32)
+    painted[SKIN] = lined(painted[SKIN], uv, _chosen(own, SKIN), own.vertices, own.screen, mouth)
     trail, hair_top = _trail(avatar, own, part)
     lining, inner = (_facing(own, _chosen(own, *parts), camera) for parts in ((CAVITY,), INTERIOR))
     return Mesh(

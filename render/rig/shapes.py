@@ -25,30 +25,23 @@ class Shape:
 
 SHAPES: Final[dict[str, Shape]] = {
     "aa": Shape(
-        {"jawOpen": 0.57, "mouthLowerDown": 0.20, "mouthUpperUp": 0.20, "mouthFrown": 0.10}, 1.0, 4.2, 4.2
+        {"jawOpen": 0.47, "mouthLowerDown": 0.14, "mouthUpperUp": 0.14, "mouthPucker": 0.12}, 1.0, 4.2, 4.2
     ),
     "eh": Shape(
-        {"jawOpen": 0.32, "mouthLowerDown": 0.30, "mouthUpperUp": 0.22, "mouthStretch": 0.28}, 0.9, 4.0, 4.0
+        {"jawOpen": 0.28, "mouthLowerDown": 0.20, "mouthUpperUp": 0.16, "mouthStretch": 0.10}, 0.9, 4.0, 4.0
     ),
     "ih": Shape(
-        {
-            "jawOpen": 0.10,
-            "mouthLowerDown": 0.26,
-            "mouthUpperUp": 0.26,
-            "mouthStretch": 0.70,
-            "mouthSmile": 0.12,
-        },
-        0.95,
-        4.0,
-        4.0,
+        {"jawOpen": 0.14, "mouthLowerDown": 0.16, "mouthUpperUp": 0.14, "mouthStretch": 0.28}, 0.95, 4.0, 4.0
     ),
     "oh": Shape(
         {
-            "jawOpen": 0.31,
-            "mouthPucker": 0.62,
-            "mouthFunnel": 0.48,
-            "mouthFrown": 0.50,
-            "mouthShrugLower": 0.28,
+            "jawOpen": 0.32,
+            "mouthPucker": 0.85,
+            "mouthFunnel": 0.14,
+            "mouthRollUpper": 0.20,
+            "mouthUpperUp": 0.18,
+            "mouthLowerDown": 0.05,
+            "mouthFrown": 0.10,
         },
         1.25,
         6.5,
@@ -56,12 +49,12 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "ou": Shape(
         {
-            "jawOpen": 0.08,
+            "jawOpen": 0.14,
             "mouthPucker": 0.90,
-            "mouthFunnel": 0.52,
-            "mouthFrown": 0.30,
-            "mouthShrugLower": 0.26,
-            "mouthShrugUpper": 0.20,
+            "mouthFunnel": 0.14,
+            "mouthRollUpper": 0.22,
+            "mouthUpperUp": 0.14,
+            "mouthFrown": 0.08,
         },
         1.35,
         7.5,
@@ -80,29 +73,29 @@ SHAPES: Final[dict[str, Shape]] = {
         2.0,
     ),
     "ss": Shape(
-        {"jawOpen": 0.01, "mouthLowerDown": 0.34, "mouthUpperUp": 0.36, "mouthStretch": 0.42}, 1.1, 3.0, 2.8
+        {"jawOpen": 0.08, "mouthLowerDown": 0.20, "mouthUpperUp": 0.14, "mouthStretch": 0.14}, 1.1, 3.0, 2.8
     ),
     "th": Shape(
-        {"jawOpen": 0.14, "mouthLowerDown": 0.32, "mouthUpperUp": 0.20, "tongueOut": 0.74}, 1.15, 3.2, 2.6
+        {"jawOpen": 0.14, "mouthLowerDown": 0.22, "mouthUpperUp": 0.12, "tongueOut": 0.76}, 1.15, 3.2, 2.6
     ),
     "dd": Shape(
-        {"jawOpen": 0.06, "mouthLowerDown": 0.22, "mouthUpperUp": 0.12, "mouthStretch": 0.06}, 0.7, 2.8, 2.8
+        {"jawOpen": 0.10, "mouthLowerDown": 0.14, "mouthUpperUp": 0.06, "tongueOut": 0.35}, 0.7, 2.8, 2.8
     ),
     "ff": Shape(
-        {"jawOpen": 0.08, "mouthRollLower": 1.0, "mouthUpperUp": 0.70, "mouthShrugUpper": 0.30}, 2.0, 2.8, 2.2
+        {"jawOpen": 0.08, "mouthRollLower": 1.0, "mouthUpperUp": 0.50, "mouthShrugUpper": 0.28}, 2.0, 2.8, 2.2
     ),
-    "kk": Shape({"jawOpen": 0.15, "mouthLowerDown": 0.12, "mouthUpperUp": 0.06}, 0.5, 2.8, 2.8),
+    "kk": Shape({"jawOpen": 0.15, "mouthLowerDown": 0.10, "mouthUpperUp": 0.05}, 0.5, 2.8, 2.8),
     "nn": Shape(
-        {"jawOpen": 0.05, "mouthLowerDown": 0.15, "mouthUpperUp": 0.04, "mouthStretch": 0.04}, 0.6, 2.8, 2.8
+        {"jawOpen": 0.10, "mouthLowerDown": 0.11, "mouthUpperUp": 0.04, "tongueOut": 0.45}, 0.6, 2.8, 2.8
     ),
     "rr": Shape(
         {
             "jawOpen": 0.15,
-            "mouthPucker": 0.60,
-            "mouthFunnel": 0.28,
-            "mouthFrown": 0.25,
-            "mouthLowerDown": 0.10,
-            "mouthUpperUp": 0.05,
+            "mouthPucker": 0.65,
+            "mouthFunnel": 0.10,
+            "mouthRollUpper": 0.12,
+            "mouthUpperUp": 0.06,
+            "mouthFrown": 0.08,
         },
         0.9,
         5.5,
@@ -110,12 +103,12 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "ch": Shape(
         {
-            "jawOpen": 0.03,
-            "mouthPucker": 0.36,
-            "mouthFunnel": 0.60,
-            "mouthFrown": 0.35,
-            "mouthLowerDown": 0.20,
-            "mouthUpperUp": 0.24,
+            "jawOpen": 0.12,
+            "mouthPucker": 0.75,
+            "mouthFunnel": 0.20,
+            "mouthRollUpper": 0.24,
+            "mouthUpperUp": 0.12,
+            "mouthFrown": 0.10,
         },
         1.2,
         4.4,
@@ -123,7 +116,8 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "sil": Shape({}, 0.6, 4.2, 2.4),
 }
-"""Rounded lips pull their corners down a little: only so the opening is round and not a wedge."""
+"""Rounded lips push forward and funnel but a little: a funnel of 0.4, beside a pucker even less, turns the
+upper lip inside out, into a beak. It is rolled in against that."""
 
 TEMPO: Final = ((1.0, 0.0), (1.12, 0.4), (0.8, 0.0))
 """(width against the lips', lag in rows) of lips, jaw and tongue: the jaw is heavier."""

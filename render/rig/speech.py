@@ -10,7 +10,7 @@ from ...stream.gesture import BEAT_MEMORY, Beat
 from ...stream.life import MEMORY_FRAMES, Talk
 from ...stream.media import TickAudio
 from ...stream.visemes import ROWS_PER_TICK, SILENCE
-from . import lips, prosody
+from . import lips, opening, prosody
 from .viseme import LATE_ROWS, HearingState, VisemeStage
 
 F32 = NDArray[np.float32]
@@ -39,7 +39,8 @@ class SpeechState:
 
     `rows` (128, 15) viseme weights, zero where not yet known; `known` (128,) rows given beforehand; `loud`
     (128,) RMS; `audible` (288,) ticks with sound; `spoken` (288,) ticks with speech; `reference` (1,) the
-    voice's usual peak RMS. `phrases` holds (end of the phrase before, start) in ticks, `beats` the stresses.
+    voice's usual peak RMS; `apart` (288,) how far the lips stood apart in a frame. `phrases` holds (end of
+    the phrase before, start) in ticks, `beats` the stresses.
     """
 
     rows: F32
@@ -48,6 +49,7 @@ class SpeechState:
     audible: NDArray[np.bool_]
     spoken: NDArray[np.bool_]
     reference: F32
+    apart: F32
     phrases: list[tuple[int | None, int]]
     beats: list[Beat]
 
@@ -59,6 +61,7 @@ class SpeechState:
         self.loud[...] = 0
         self.audible[...] = False
         self.spoken[...] = False
+        self.apart[...] = 0
         self.phrases.clear()
         self.beats.clear()
 
@@ -78,11 +81,14 @@ class Speech:
             np.zeros(_KEPT_TICKS, np.bool_),
             np.zeros(_KEPT_TICKS, np.bool_),
             np.full(1, _REFERENCE_RMS, np.float32),
+            np.zeros(_KEPT_TICKS, np.float32),
             [],
             [],
         )
         self._last: int | None = None
         """The last tick with speech."""
+        self._end = 0
+        """The row after the last one heard."""
 
     def reset(self) -> None:
         """Forget all sound."""
@@ -93,6 +99,7 @@ class Speech:
 
     def hear(self, audio: TickAudio) -> None:
         """Take the next tick."""
+        self._end = (audio.index + 1) * ROWS_PER_TICK
         self._note_tick(audio)
         self._note_rows(audio)
         self._note_phrases(audio.index)
@@ -110,17 +117,34 @@ class Speech:
 
     def mouth(self, frame: int, intensity: float) -> lips.Mouth:
         """The mouth of `frame` from what has been heard so far; `intensity` scales how far it opens."""
+        mouth = self._shaped(frame, intensity)
+        self._state.apart[frame % _KEPT_TICKS] = 0
+        if not mouth.units.any():
+            return mouth
+        asks = {0: opening.asked(mouth)}
+        for apart in range(1, opening.AROUND + 1):
+            for near in (-apart, apart):
+                asks[near] = opening.asked(self._shaped(frame + near, intensity))
+        apart = opening.bound(asks, float(self._state.apart[(frame - 1) % _KEPT_TICKS]))
+        self._state.apart[frame % _KEPT_TICKS] = apart
+        return opening.led(mouth, apart)
+
+    def _shaped(self, frame: int, intensity: float) -> lips.Mouth:
+        """The mouth of `frame` as its sounds ask for it, however fast. Loudness and pace of what is not yet
+        heard are taken to stay."""
         state = self._state
-        ticks = np.arange(frame - lips.EDGE_TICKS, frame + lips.EDGE_TICKS + 1) % _KEPT_TICKS
-        awake = lips.awake(state.audible[ticks])
-        end = lips.first_row(frame) + lips.SPAN_ROWS
+        ticks = np.arange(frame - lips.EDGE_TICKS, frame + lips.EDGE_TICKS + 1)
+        awake = lips.awake(state.audible[ticks % _KEPT_TICKS] & (ticks * ROWS_PER_TICK < self._end))
+        if awake <= 0:
+            return lips.asleep()
+        first = lips.first_row(frame)
+        span = np.arange(first, first + lips.SPAN_ROWS)
+        rows = state.rows[span % _KEPT_ROWS] * (span < self._end)[:, None]
+        end = min(first + lips.SPAN_ROWS, self._end)
         recent = np.arange(end - _PACE_ROWS, end) % _KEPT_ROWS
-        rows = state.rows[recent]
-        scale = intensity
-        if awake > 0:
-            scale *= lips.loudness(state.loud[recent[-lips.SPAN_ROWS :]], float(state.reference[0]))
-            scale *= lips.hurry(lips.pace(rows))
-        return lips.mouth(rows[-lips.SPAN_ROWS :], scale, awake)
+        scale = intensity * lips.loudness(state.loud[recent[-lips.SPAN_ROWS :]], float(state.reference[0]))
+        scale *= lips.hurry(lips.pace(state.rows[recent]))
+        return lips.mouth(rows, scale, awake)
 
     def talk(self, frame: int) -> Talk:
         """What life needs to know around `frame`."""

@@ -50,6 +50,14 @@ def test_teeth_are_darker_with_depth_and_when_they_turn_from_the_light(mesh: Mes
     assert tones(mesh, 0.15, facing=0.4)[teeth].mean() < 0.85 * front
 
 
+def test_teeth_read_as_one_band_at_a_small_opening(mesh: Mesh) -> None:
+    tone = tones(mesh, 0.03).mean(1)
+    white = (mesh.part == UPPER_TEETH) & (mesh.color.min(1) > 150)
+    row = white & (np.abs(mesh.rest[:, 0]) < 0.06) & (mesh.shade > 0.3)
+    assert tone[front_teeth(mesh)].mean() > 160
+    assert tone[row].min() > 0.45 * tone[row].max()
+
+
 def test_a_mouth_opens_without_a_jump_in_its_light(mesh: Mesh) -> None:
     teeth = front_teeth(mesh)
     steps = [tones(mesh, gap)[teeth].mean() for gap in np.linspace(0, 0.06, 25)]
@@ -57,9 +65,11 @@ def test_a_mouth_opens_without_a_jump_in_its_light(mesh: Mesh) -> None:
     assert np.diff(steps).max() < 20
 
 
-def test_colours_are_never_below_black(mesh: Mesh) -> None:
+def test_what_no_light_reaches_is_dark_flesh_and_not_a_hole(mesh: Mesh) -> None:
     for gap in (0.0, 0.02, 0.3):
-        assert tones(mesh, gap).min() >= 0
+        tone = tones(mesh, gap, depth=0.6, facing=0.0)[np.unique(mesh.inner)]
+        assert tone[:, 0].min() > 20
+        assert (tone[:, 0] > tone[:, 2]).all()
 
 
 def test_only_the_interior_is_coloured(mesh: Mesh) -> None:

@@ -42,9 +42,27 @@ def test_rounded_vowels_anticipate_longer_than_all_others() -> None:
     assert min(rise, key=rise.__getitem__) == "pp"
 
 
-def test_the_tongue_shows_in_th_alone() -> None:
+def test_the_tongue_comes_out_in_th_and_rises_in_d_and_n() -> None:
     tongue = TARGETS[2, :, UNITS.index("tongueOut")]
-    assert [VISEMES[at] for at in np.flatnonzero(tongue)] == ["th"]
+    assert {VISEMES[at] for at in np.flatnonzero(tongue)} == {"th", "dd", "nn"}
+    assert tongue[VISEMES.index("th")] == tongue.max()
+    assert tongue.max() <= 0.8, "more of it comes through the lower lip"
+    assert max(tongue[VISEMES.index(name)] for name in ("dd", "nn")) <= 0.5
+
+
+def test_rounded_lips_protrude_and_show_no_beak() -> None:
+    """A funnel of 0.4 turns the upper lip inside out; speech makes a little more of a shape."""
+    for name in ("oh", "ou", "ch", "rr"):
+        units = SHAPES[name].units
+        assert units["mouthPucker"] >= 0.6
+        assert units["mouthFunnel"] <= 0.25
+        assert "mouthShrugUpper" not in units
+
+
+def test_no_vowel_smiles() -> None:
+    for name in VISEMES:
+        assert "mouthSmile" not in SHAPES[name].units
+        assert SHAPES[name].units.get("mouthStretch", 0.0) <= 0.3
 
 
 def test_what_opens_the_lips_is_the_jaw_and_the_lips_themselves() -> None:

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.rig import HOP, heard, named, speech, spoken, stage
+from visavis.render.rig.opening import MEETING, PARTING, opening
 from visavis.render.rig.speech import AHEAD_TICKS, Speech
 from visavis.render.rig.viseme import Heard, HearingState, VisemeStage
 from visavis.stream.media import TickAudio
@@ -102,7 +103,33 @@ def test_shapes_known_beforehand_reach_further_ahead_than_the_net_hears() -> Non
     assert rounded.mouth(frame, 1.0).units.sum() != plain.mouth(frame, 1.0).units.sum()
 
 
+def apart(ticks: list[TickAudio], intensity: float = 1.0) -> list[float]:
+    """How far the lips part the face in each frame of `ticks`."""
+    session = Speech(stage())
+    gaps: list[float] = []
+    for tick in ticks:
+        session.hear(tick)
+        gaps.append(opening(session.mouth(tick.index - AHEAD_TICKS, intensity).units))
+    return gaps
+
+
 def test_intensity_opens_the_mouth_further() -> None:
-    session = told(scripted((VOICE, 20)))
-    calm, lively = (session.mouth(16, level).units.sum() for level in (0.5, 1.5))
+    calm, lively = (apart(scripted((VOICE, 20)), level)[-1] for level in (0.5, 1.5))
     assert lively > 1.5 * calm
+
+
+def test_lips_part_and_meet_over_frames_and_still_meet() -> None:
+    word: list[tuple[list[str], int]] = [(VOICE, 6), (["pp"] * 4, 1), (VOICE, 6), (["ss"] * 4, 3)]
+    gaps = apart(scripted((QUIET, 8), *word, *word, (QUIET, 12)))
+    steps = np.diff(gaps)
+    assert steps.max() <= PARTING + 0.002
+    assert steps.min() >= -MEETING - 0.002
+    for closure in (14, 30):
+        assert gaps[closure + AHEAD_TICKS] < 1e-6
+        assert max(gaps[closure + AHEAD_TICKS + 3 :][:3]) > 0.12
+
+
+def test_the_mouth_of_a_frame_stays_when_asked_again() -> None:
+    session = told(scripted((QUIET, 8), (VOICE, 6), (["pp"] * 4, 1), (VOICE, 6)))
+    frames = [session.mouth(frame, 1.0).units for frame in range(18)]
+    assert np.array_equal(session.mouth(17, 1.0).units, frames[17])
