@@ -117,21 +117,24 @@ class Speech:
 
     def mouth(self, frame: int, intensity: float) -> lips.Mouth:
         """The mouth of `frame` from what has been heard so far; `intensity` scales how far it opens."""
-        mouth = self._shaped(frame, intensity)
+        end = lips.first_row(frame) + lips.SPAN_ROWS
+        pace = lips.pace(self._state.rows[np.arange(end - _PACE_ROWS, end) % _KEPT_ROWS])
+        scale = intensity * lips.hurry(pace)
+        mouth = self._shaped(frame, scale)
         self._state.apart[frame % _KEPT_TICKS] = 0
         if not mouth.units.any():
             return mouth
         asks = {0: opening.asked(mouth)}
         for apart in range(1, opening.AROUND + 1):
             for near in (-apart, apart):
-                asks[near] = opening.asked(self._shaped(frame + near, intensity))
+                asks[near] = opening.asked(self._shaped(frame + near, scale))
         apart = opening.bound(asks, float(self._state.apart[(frame - 1) % _KEPT_TICKS]))
         self._state.apart[frame % _KEPT_TICKS] = apart
         return opening.led(mouth, apart)
 
-    def _shaped(self, frame: int, intensity: float) -> lips.Mouth:
-        """The mouth of `frame` as its sounds ask for it, however fast. Loudness and pace of what is not yet
-        heard are taken to stay."""
+    def _shaped(self, frame: int, scale: float) -> lips.Mouth:
+        """The mouth of `frame` as its sounds ask for it, however fast; `scale` is how far it opens at a usual
+        loudness. What is not yet heard is taken to be as loud as what is."""
         state = self._state
         ticks = np.arange(frame - lips.EDGE_TICKS, frame + lips.EDGE_TICKS + 1)
         awake = lips.awake(state.audible[ticks % _KEPT_TICKS] & (ticks * ROWS_PER_TICK < self._end))
@@ -140,11 +143,9 @@ class Speech:
         first = lips.first_row(frame)
         span = np.arange(first, first + lips.SPAN_ROWS)
         rows = state.rows[span % _KEPT_ROWS] * (span < self._end)[:, None]
-        end = min(first + lips.SPAN_ROWS, self._end)
-        recent = np.arange(end - _PACE_ROWS, end) % _KEPT_ROWS
-        scale = intensity * lips.loudness(state.loud[recent[-lips.SPAN_ROWS :]], float(state.reference[0]))
-        scale *= lips.hurry(lips.pace(state.rows[recent]))
-        return lips.mouth(rows, scale, awake)
+        heard = span - max(0, first + lips.SPAN_ROWS - self._end)
+        loud = lips.loudness(state.loud[heard % _KEPT_ROWS], float(state.reference[0]))
+        return lips.mouth(rows, scale * loud, awake)
 
     def talk(self, frame: int) -> Talk:
         """What life needs to know around `frame`."""
