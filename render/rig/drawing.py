@@ -79,18 +79,20 @@ class Posed:
     edge_count: int
 
 
-def draw_head(target: Target, mesh: Mesh, eyes: tuple[Eye, Eye], posed: Posed) -> None:
-    """Skin, mouth and eyes, the outline over them, and the lashes."""
+def draw_head(target: Target, mesh: Mesh, eyes: tuple[Eye, Eye], posed: Posed) -> int:
+    """Skin, mouth and eyes, the outline over them, and the lashes. Returns the outline's number of pixels."""
     target.solid(posed.screen, mesh.skin, posed.uv, mesh.skin_texture)
     target.toned(posed.screen, mesh.inner if posed.parted else mesh.lining, posed.tone, _INNER_BIAS)
     for eye, light in zip(eyes, posed.lights, strict=True):
         target.eye(posed.screen, eye, posed.uv, mesh.shade, light, mesh.eye_texture)
     fringe, texture = posed.fringe, mesh.skin_texture
-    edges.draw_fringe(
+    count = edges.draw_fringe(
         fringe.corners, fringe.triangles[: 2 * posed.edge_count], fringe.coordinates, texture.texels,
         texture.stride, target.out, target.depth, target.width, target.scratch.spans, target.scratch.depths,
+        fringe.trail, fringe.colors,
     )  # fmt: skip
     target.layer(posed.screen, mesh.lash, posed.uv, mesh.lash_texture, _LASH_BIAS, 0.0)
+    return count
 
 
 def draw_hair(

@@ -22,9 +22,15 @@ _WELD = 2e-4
 """Vertices as close as this, in model units, are one point of the surface."""
 _BIAS = 0.004
 """A fringe lies so much behind its edge, in model units, and never on the surface beside it."""
+_TRAIL = 1 << 14
+"""The most pixels of a fringe that are remembered."""
+_OUT_PX, _IN_PX, _HALF = np.float32(2.0), np.float32(1.5), np.float32(0.5)
+"""From a pixel of the fringe to one outside of it and one inside."""
+_WHITE, _GREEN, _ALPHA = np.uint32(255), np.uint32(8), np.uint32(24)
 _NEXT = np.uint64(1)
 _F1, _F2 = float32[::1], float32[:, ::1]
-_I1, _I2, _U1, _B1 = types.int32[::1], types.int32[:, ::1], types.uint32[::1], types.uint8[::1]
+_I1, _I2, _B1 = types.int32[::1], types.int32[:, ::1], types.uint8[::1]
+_U1, _U2 = types.uint32[::1], types.uint32[:, ::1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,8 @@ class Outline:
 class Fringe:
     """Buffers for one outline: `facing` (T,), `chosen` (E,) edges that show, `normal` (P, 2), and the corners
     of what is drawn: `corners` (4 E, 3) on the screen, `coordinates` (4 E, 3) texels and cover, `triangles`
-    (2 E, 3)."""
+    (2 E, 3). `trail` (N, 3) are the pixels drawn, one beside each outside of the fringe and one inside,
+    `colors` (N, 3) what is laid on them, what they were after that and what the one inside was."""
 
     facing: U8
     chosen: I32
@@ -51,6 +58,8 @@ class Fringe:
     corners: F32
     coordinates: F32
     triangles: I32
+    trail: I32
+    colors: U32
 
 
 def load_outline(vertices: F32, triangles: I32) -> Outline:
@@ -85,6 +94,8 @@ def fringe(outline: Outline, triangles: I32) -> Fringe:
         np.zeros((4 * most, 3), np.float32),
         np.zeros((4 * most, 3), np.float32),
         np.ascontiguousarray(quads.reshape(-1, 3)),
+        np.zeros((_TRAIL, 3), np.int32),
+        np.zeros((_TRAIL, 3), np.uint32),
     )
 
 
@@ -154,8 +165,20 @@ def grow_fringe(
             coordinates[at, 2] = 0.0 if corner >= 2 else 1.0
 
 
+@njit(nogil=True, inline="always")
+def _pixel(column: int, row: int, width: int, height: int) -> int:
+    """The number of a pixel in a picture, or of the nearest one to where it would be."""
+    return min(max(row, 0), height - 1) * width + min(max(column, 0), width - 1)
+
+
+@njit(nogil=True, inline="always")
+def _light(pixel: np.uint32) -> np.int64:
+    """How bright a pixel is, by its green alone."""
+    return int64((pixel >> _GREEN) & _WHITE)
+
+
 @njit(
-    types.void(_F2, _I2, _F2, _U1, int64, _U1, _F1, int64, _I2, _F2),
+    int64(_F2, _I2, _F2, _U1, int64, _U1, _F1, int64, _I2, _F2, _I2, _U2),
     cache=True,
     nogil=True,
     fastmath=True,
@@ -172,10 +195,13 @@ def draw_fringe(
     width: int,
     spans: I32,
     depths: F32,
-) -> None:
+    trail: I32,
+    colors: U32,
+) -> int:
     """Triangles (T, 3) laid over `out` where they are nearer, with the texels and the cover in 0..1 that
-    `coordinates` (V, 3) give them; no depth is left."""
-    height = out.shape[0] // width
+    `coordinates` (V, 3) give them; no depth is left. Writes the pixels to `trail` (N, 3), what it
+    lays on them to `colors` (N, 3), and returns their count."""
+    height, drawn = out.shape[0] // width, 0
     step, scale = np.float32(1.0 / ONE), np.float32(256.0)
     turn = 0
     while turn < triangles.shape[0]:
@@ -188,6 +214,10 @@ def draw_fringe(
             w1, w2 = np.float32(spans[k, 3]) * step, np.float32(spans[k, 4]) * step
             d1, d2 = np.float32(spans[k, 5]) * step, np.float32(spans[k, 6]) * step
             z, dz = depths[k, 0], depths[k, 1]
+            quad, y = a & ~3, int64(spans[k, 0]) // width
+            nx, ny = screen[quad + 3, 0] - screen[quad, 0], screen[quad + 3, 1] - screen[quad, 1]
+            out_x, out_y = int64(np.floor(nx * _OUT_PX + _HALF)), int64(np.floor(ny * _OUT_PX + _HALF))
+            in_x, in_y = int64(np.floor(nx * _IN_PX + _HALF)), int64(np.floor(ny * _IN_PX + _HALF))
             while at < last:
                 if z < depth[at]:
                     w0 = max(np.float32(1.0) - w1 - w2, np.float32(0.0))
@@ -201,5 +231,34 @@ def draw_fringe(
                     pixel = sample(texture, (v >> 8) * stride + (u >> 8), stride, u & 255, v & 255)
                     faint = mix(np.uint32(0), pixel, int64(min(cover, np.float32(1.0)) * scale))
                     out[at] = over(faint, out[at])
+                    if drawn < trail.shape[0]:
+                        x = int64(at) - y * width
+                        trail[drawn, 0] = at
+                        trail[drawn, 1] = _pixel(x + out_x, y + out_y, width, height)
+                        trail[drawn, 2] = _pixel(x - in_x, y - in_y, width, height)
+                        colors[drawn, 0] = faint
+                        drawn += 1
                 w1, w2, z = w1 + d1, w2 + d2, z + dz
                 at += _NEXT
+    return drawn
+
+
+@njit(types.void(_U1, _I2, _U2, int64), cache=True, nogil=True, error_model="numpy")
+def remember(out: U32, trail: I32, colors: U32, count: int) -> None:
+    """Write how a picture (H * width,) is on the first `count` pixels of a fringe and inside of them."""
+    for k in range(count):
+        colors[k, 1], colors[k, 2] = out[trail[k, 0]], out[trail[k, 2]]
+
+
+@njit(types.void(_U1, _I2, _U2, int64), cache=True, nogil=True, error_model="numpy")
+def mend(out: U32, trail: I32, colors: U32, count: int) -> None:
+    """Lay the first `count` pixels of a fringe on a picture (H * width,) again where something that is behind
+    them was drawn over them later but not over the skin: they cover what is outside of them."""
+    for k in range(count):
+        at, beside, inside = np.uint64(trail[k, 0]), np.uint64(trail[k, 1]), np.uint64(trail[k, 2])
+        if out[at] == colors[k, 1] or out[inside] != colors[k, 2]:
+            continue
+        skin, pixel = _light(colors[k, 2]), over(colors[k, 0], out[beside])
+        nearer = abs(_light(pixel) - skin) < abs(_light(out[at]) - skin)
+        if nearer and pixel >> _ALPHA >= out[at] >> _ALPHA:
+            out[at] = pixel

@@ -22,7 +22,8 @@ I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
 U32 = NDArray[np.uint32]
 
-_MARGIN_PX = 2
+_MARGIN_PX = 4
+"""Room around what is drawn: for its fringe, and for what is looked at beside that."""
 _COLLAR_WEIGHT, _SKULL_WEIGHT = 8, 250
 """Head weights of what stays with the shoulders, and of what moves with the whole head."""
 
@@ -137,11 +138,13 @@ class Face:
         clear(sketch.depth, width, box, float(raster.FAR))
         target = Target(sketch.packed, sketch.depth, width, canvas.scratch)
         draw_cover(target, views, canvas.screen, canvas.uv)
-        draw_head(target, mesh, self._eyes, self._posed(motion, canvas))
+        edge_pixels = draw_head(target, mesh, self._eyes, self._posed(motion, canvas))
         smooth.smooth_zones(self._zones, canvas.screen, sketch.packed, width)
+        edges.remember(sketch.packed, canvas.fringe.trail, canvas.fringe.colors, edge_pixels)
         draw_hair(target, sketch.layers, views, canvas.screen, canvas.uv, box)
         lips = int(canvas.screen[mesh.lips, 1].mean())
         seal.seal(sketch.packed, width, box, lips, self._dm_px)
+        edges.mend(sketch.packed, canvas.fringe.trail, canvas.fringe.colors, edge_pixels)
         self._finish(motion, canvas, sketch.packed, box)
 
     def _pose(self, motion: Motion, canvas: Canvas, groups: tuple[Group, ...]) -> None:

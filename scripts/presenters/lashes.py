@@ -22,8 +22,13 @@ GUTTER = 4
 FINE = 16
 """Hairs are painted this many times larger and averaged."""
 NEAREST = 4
-LID_LINE = 0.85
+LID_LINE = 0.6
 """How dark the line is that dense roots make along the lid's edge."""
+LINE_DM, LINE_FROM = (0.013, -0.004), 0.5
+"""How far the line along the upper lid's edge reaches up and down from the roots, in dm, and where on a card
+it begins."""
+DROOP = 0.32
+"""By how much more than its lid a blink turns the upper lid's card down, in radians."""
 
 UPPER = 0
 """The row of the upper lid's card."""
@@ -84,7 +89,8 @@ def paint(person: Person) -> NDArray[np.uint8]:
 
 
 def _card(person: Person, points: F64, skin: NDArray[np.int64], side: str, fringe: Fringe) -> Piece:
-    """One card, seen from both sides: columns from the inner to the outer corner, rows from tips to roots."""
+    """One card: columns from the inner to the outer corner, rows from tips to roots, and on the upper lid two
+    rows of the line along its edge, which does not turn: lashes that point to the viewer are still seen."""
     center = person.landmarks.eyes["lr".index(side)]
     sign = 1.0 if side == "l" else -1.0
     roots = _roots(person, side, fringe, center)
@@ -98,11 +104,16 @@ def _card(person: Person, points: F64, skin: NDArray[np.int64], side: str, fring
     t = np.linspace(1, 0, ROWS)[:, None, None]
     bend = np.array([0, fringe.curl, 0.0])
     vertices = roots + long[:, None] * (t * out + t**2 * 0.5 * bend)
-    u, v = np.meshgrid(along, np.linspace(0, 1, ROWS))
+    heights, triangles = np.linspace(0, 1, ROWS), np.concatenate([grid(ROWS, COLUMNS)] * 2)
+    if fringe.row == UPPER:
+        high = np.array(LINE_DM)[:, None, None] * np.array([0, 1.0, 0])
+        vertices = np.concatenate([vertices, roots + high])
+        heights = np.concatenate([heights, (LINE_FROM, 1)])
+        triangles = np.concatenate([triangles, ROWS * COLUMNS + grid(2, COLUMNS)])
+    u, v = np.meshgrid(along, heights)
     edge = 0.5 / SIDE[1]
     rows = fringe.row + np.clip(v, edge, 1 - edge) * SIDE[1] / (SIDE[1] + GUTTER)
     uv = np.stack([u, rows / 2], -1).reshape(-1, 2)
-    triangles = np.concatenate([grid(ROWS, COLUMNS), grid(ROWS, COLUMNS)[:, ::-1]])
     shut = _shut(person, side, roots)
     shapes = _followed(person, points, skin, roots, vertices, center, BLINK[side], shut, fringe.row == UPPER)
     return make_piece(
@@ -167,7 +178,8 @@ def _followed(
     upper: bool,
 ) -> dict[str, F64]:
     """How each face unit moves a card: roots as the nearest lid vertices, the rest turned with its root about
-    the eyeball. The unit `blink` moves roots of the `upper` lid onto the line `shut`, others below."""
+    the eyeball, but for the line along the edge. The unit `blink` moves roots of the `upper` lid onto the
+    line `shut`, others below."""
     shapes: dict[str, F64] = {}
     for name, unit in person.units.items():
         moved = _carried(person, points, skin, roots, center, unit.spread(len(points)))
@@ -180,8 +192,11 @@ def _followed(
         before, after = roots - center, roots + moved - center
         turn = np.arctan2(after[:, 1], after[:, 2]) - np.arctan2(before[:, 1], before[:, 2])
         stem = vertices - roots
+        if name == blink and upper:
+            turn = turn - DROOP
         y = np.cos(turn) * stem[..., 1] + np.sin(turn) * stem[..., 2] - stem[..., 1]
         z = np.cos(turn) * stem[..., 2] - np.sin(turn) * stem[..., 1] - stem[..., 2]
+        y[ROWS:] = z[ROWS:] = 0
         shapes[name] = (moved + np.stack([np.zeros_like(y), y, z], -1)).reshape(-1, 3)
     return shapes
 
@@ -203,7 +218,7 @@ def _hairs(fringe: Fringe) -> NDArray[np.uint8]:
         thick = chance.uniform(0.55, 0.85) * FINE / 2
         _stroke(canvas, x, y, thick * (1 - t) ** 0.65 + 0.35, chance.uniform(0.7, 1.0))
     line = np.linspace(0, 1, height, dtype=np.float32)[:, None]
-    ends = np.clip(np.minimum(np.linspace(0, 1, width), np.linspace(1, 0, width)) / 0.05, 0, 1)
+    ends = np.clip(np.minimum(np.linspace(0, 1, width), np.linspace(1, 0, width)) / 0.16, 0, 1)
     root_line = LID_LINE * np.clip((line - 0.58) / 0.24, 0, 1) ** 1.5 * np.clip((1 - line) / 0.14, 0, 1)
     canvas = np.maximum(canvas, root_line) * fringe.strength * ends.astype(np.float32)
     small = cv2.resize(canvas, SIDE, interpolation=cv2.INTER_AREA)

@@ -33,6 +33,7 @@ from .person import Person, load_person
 from .piece import Part, Piece, join
 from .plates import CUTS, Cut, write_plates, write_preview, write_webp
 from .relief import Relief, closed, relief
+from .shade import evened
 from .skinmesh import Skin, skin_mesh, swung
 from .snap import View, snapped
 from .stump import headless
@@ -114,15 +115,16 @@ def _write(name: str, layers: Path, target: Path) -> None:
 
 
 def _body(person: Person, layers: Path) -> U8:
-    body = read_picture(layers / "front_body.png")
-    return headless(
-        person, body, read_picture(layers / "front_skin.png"), layer_camera(person, "front", body)
-    )
+    body, skin = (read_picture(layers / f"front_{layer}.png") for layer in ("body", "skin"))
+    camera = layer_camera(person, "front", body)
+    if LOOKS[person.cast.name].beard is None:
+        body = evened(person, body, skin, camera)
+    return headless(person, body, skin, camera)
 
 
 def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path, target: Path) -> None:
     shots = skin_shots(person, skin, face, layers)
-    texture = skin_texture(person, skin, list(shots.values()))
+    texture = skin_texture(person, skin, shots)
     write_webp(target / SKIN_TEXTURE, texture, SKIN_QUALITY)
     solid = texture.copy()
     solid[..., 3] = 255

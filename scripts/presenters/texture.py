@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import cv2
 import numpy as np
@@ -12,10 +13,12 @@ from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
 from .grade import crisp, graded
+from .lidtone import lidded
 from .looks import LOOKS
 from .mouth import halves
 from .person import EXPRESSIONS, Person
 from .piece import Piece
+from .shade import evened
 from .skinmesh import SIDE, Skin
 from .trace import trace
 
@@ -33,12 +36,20 @@ HAIRED = ("front", "left", "right")
 """The views that have a layer of hair."""
 DENSE_PX, SCALP_ABOVE_EYES = 10, 0.35
 """How far inside the hair, in master pixels, and how far above the eyes, in dm, it counts as dense."""
+PARTING_PX, PARTING = 16, 0.5
+"""Half the width of a gap in hair, in master pixels, and how much of the hair's tone the scalp has in it."""
+NEAR_HAIR_PX, SOFT_HAIR_PX = 24, 6.0
+"""How far from hair its shade reaches, and over how much the skin takes on its tone, in master pixels."""
+BEARD_FROM: Final = (0.10, 0.40)
+"""How far below the eyes hair gives way to beard, in dm."""
 INNER = ("helper-upper-teeth", "helper-lower-teeth", "helper-tongue")
 """What the layers show in an open mouth."""
 CONTACT, CONTACT_WORTH = (0.030, 0.065), 0.004
 """Distances in dm within which lips shade each other, and what a picture of them is worth then."""
 LID_TRAVEL, LID_WORTH = (0.015, 0.06), 0.02
 """Travel in a blink, in dm, that makes skin a lid, and what a picture of the open eye is worth there."""
+EYE_DM: Final = (0.45, 0.30)
+"""Distances from the middle of an eye between which what concerns its lids sets in."""
 HEM_TEXELS = 5
 """Over how much clothes' edges grow on the neck and soften: texels there show a little of both."""
 CRISP_TEXELS, CRISP = 1.3, 0.7
@@ -77,7 +88,12 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
         if view in HAIRED:
             hair = read_picture(layers / f"{view}_hair.png")
             grade = LOOKS[person.cast.name].hair.grade
-            picture = _haired(person, picture, graded(hair, grade) if grade else hair, camera)
+            hair = graded(hair, grade) if grade else hair
+            if LOOKS[person.cast.name].beard:
+                picture = _greyed(person, picture, hair, camera)
+            else:
+                picture = evened(person, picture, picture, camera)
+            picture = _haired(person, picture, hair, camera)
         weights = EXPRESSIONS.get(view, {})
         points = person.limit(person.seen(view))
         blockers = [(_posed(piece, weights), piece.triangles) for piece in pieces]
@@ -88,17 +104,36 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
     return shots
 
 
-def skin_texture(person: Person, skin: Skin, shots: Sequence[Shot]) -> U8:
+def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
     """The texture (S, S, 4) RGBA; it fades out towards the collar and the mesh's end, and where clothes lie
     over the neck."""
     piece = skin.piece
-    color, cover = gather(shots, piece.triangles, piece.uv, SIDE)
+    color, cover = gather(list(shots.values()), piece.triangles, piece.uv, SIDE)
+    shut, _ = gather([shots["open"]], piece.triangles, piece.uv, SIDE)
+    color = lidded(color, shut, *_about_eyes(person, skin))
     color = crisp(color, CRISP_TEXELS, CRISP)
     above = _continued(piece, piece.vertices[:, 1] - person.landmarks.chin[1])
     cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
     alpha = smooth(*COLLAR, above) * (1 - smooth(*CLOTHES_TOP, above) * cover)
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
     return np.round(np.concatenate([color, 255 * alpha[..., None]], 2)).astype(np.uint8)
+
+
+def _falling(person: Person) -> F64:
+    """How far a blink of both eyes moves each vertex (V,) of the body down, in dm; up is negative."""
+    count = len(person.rest)
+    return -np.sum([person.units[f"eyeBlink{side}"].spread(count)[:, 1] for side in ("Left", "Right")], 0)
+
+
+def _about_eyes(person: Person, skin: Skin) -> tuple[F64, F64, NDArray[np.bool_]]:
+    """How far a blink lowers each texel (S, S), 1 around the eyes and 0 elsewhere, and where is no skin."""
+    piece = skin.piece
+    eyes = np.stack(person.landmarks.eyes)
+    away = np.linalg.norm(piece.vertices[:, None] - eyes, axis=2).min(1)
+    flat = np.concatenate([piece.uv * SIDE, np.ones((len(piece.uv), 1))], 1)
+    hole = ~trace(flat, piece.triangles, (SIDE, SIDE), cull=False).seen
+    fall, near = (_continued(piece, each) for each in (_falling(person)[skin.origin], smooth(*EYE_DM, away)))
+    return fall, near, hole
 
 
 def _check_outline(person: Person, picture: U8, camera: Camera) -> None:
@@ -117,7 +152,7 @@ def _check_outline(person: Person, picture: U8, camera: Camera) -> None:
 
 def _haired(person: Person, skin: U8, hair: U8, camera: Camera) -> U8:
     """Layer `skin` with the hair laid on the scalp where it is dense, so that a scalp that comes into sight
-    at the top of a nodding head has the hair's colour."""
+    at the top of a nodding head has the hair's colour, and some of it in the narrow gap of a parting."""
     solid = (hair[..., 3] > 250).astype(np.uint8)
     depth = max(1, round(DENSE_PX * camera.size[0] / MASTER[0]))
     dense = cv2.erode(solid, np.ones((2 * depth + 1,) * 2, np.uint8)).astype(np.float32)
@@ -125,9 +160,36 @@ def _haired(person: Person, skin: U8, hair: U8, camera: Camera) -> U8:
     height = person.landmarks.between + np.array([0, SCALP_ABOVE_EYES, 0])
     rows = np.arange(camera.size[1]) - camera.project(height)[1]
     dense *= np.clip(-rows / (2 * depth), 0, 1)[:, None].astype(np.float32)
+    side = 2 * round(PARTING_PX * camera.size[0] / MASTER[0]) + 1
+    gap = cv2.morphologyEx(solid, cv2.MORPH_CLOSE, np.ones((side, side), np.uint8)).astype(np.float32)
+    gap = cv2.GaussianBlur(gap, (0, 0), depth / 3) * (rows < 0)[:, None].astype(np.float32)
+    locks = spread(hair[..., :3].astype(np.float32), solid.astype(np.float32))
     mixed = skin.astype(np.float32)
-    mixed[..., :3] += (hair[..., :3] - mixed[..., :3]) * dense[..., None]
+    mixed[..., :3] += (locks - mixed[..., :3]) * np.maximum(dense, PARTING * gap)[..., None]
     return np.round(mixed).astype(np.uint8)
+
+
+def _greyed(person: Person, skin: U8, hair: U8, camera: Camera) -> U8:
+    """Layer `skin` without the dark scalp and the shade at the edge of short pale hair, above the beard: skin
+    of the face's tone goes over softly into the tone of the hair, so that no line shows between the two."""
+    scale = camera.size[0] / MASTER[0]
+    own, alpha = skin[..., :3].astype(np.float32), hair[..., 3].astype(np.float32) / 255
+    side = 2 * round(NEAR_HAIR_PX * scale) + 1
+    near = cv2.dilate(alpha, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)))
+    bare = (near < 0.05) & (skin[..., 3] == 255)
+    known = cv2.erode(bare.astype(np.float32), np.ones((3, 3), np.uint8)).astype(np.float32)
+    face = spread(own, known)
+    locks = spread(hair[..., :3].astype(np.float32), (alpha > 0.9).astype(np.float32))
+    cover = cv2.GaussianBlur(alpha, (0, 0), SOFT_HAIR_PX * scale)[..., None]
+    tone = face * (1 - cover) + locks * cover
+    darker = np.clip((tone.mean(2) - own.mean(2)) / (0.15 * np.maximum(tone.mean(2), 1.0)), 0, 1)
+    middle = person.landmarks.between
+    high, low = (camera.project(middle - np.array([0, down, 0]))[1] for down in BEARD_FROM)
+    rows = np.clip((low - np.arange(len(own))) / (low - high), 0, 1)[:, None]
+    share = cv2.GaussianBlur((np.maximum(darker, cover[..., 0]) * near).astype(np.float32), (0, 0), 2 * scale)
+    mixed = skin.astype(np.float32)
+    mixed[..., :3] += (tone - own) * (np.clip(share, 0, 1) * rows)[..., None]
+    return np.round(np.clip(mixed, 0, 255)).astype(np.uint8)
 
 
 def _rest_worth(person: Person) -> F64:

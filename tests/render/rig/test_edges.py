@@ -54,7 +54,7 @@ def smoothed(screen: F32, triangles: I32, depth: F32 | None = None) -> tuple[NDA
     )  # fmt: skip
     edges.draw_fringe(
         fringe.corners, fringe.triangles[: 2 * count], fringe.coordinates, texture, 3, out, near, SIDE,
-        SCRATCH.spans, SCRATCH.depths,
+        SCRATCH.spans, SCRATCH.depths, fringe.trail, fringe.colors,
     )  # fmt: skip
     return (out >> np.uint32(24)).reshape(SIDE, SIDE).astype(np.uint8), count
 
@@ -117,3 +117,45 @@ def test_a_fringe_takes_the_texels_of_the_side_that_is_seen() -> None:
         assert count == 1
         seen = 1 if fringe.facing[int(np.flatnonzero(order[:, 0] == 0)[0])] else 7
         assert (fringe.coordinates[:4, :2] == seen).all()
+
+
+def mended(*, covered: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Red (H, W) of a ball whose fringe blue strands hid later, and of the same mended; strands lie over the
+    ball too where it is `covered`."""
+    blue, black = 0xFFFF0000, 0xFF000000
+    screen, triangles = sphere()
+    outline = edges.load_outline(screen, triangles)
+    fringe = edges.fringe(outline, triangles)
+    out, near = np.full(SIDE * SIDE, black, np.uint32), np.full(SIDE * SIDE, raster.FAR, np.float32)
+    uv, texture = np.zeros((len(screen), 2), np.float32), np.full(9, 0xFF00FFFF, np.uint32)
+    raster.draw_solid(screen, triangles, uv, texture, 3, 0.0, out, near, SIDE, SCRATCH.spans, SCRATCH.depths)
+    found = edges.find_outline(screen, triangles, outline.sides, fringe.facing, fringe.chosen)
+    chosen = fringe.chosen[:found]
+    edges.grow_fringe(
+        screen, outline.ends, outline.sides, outline.point, fringe.facing, chosen, uv,
+        fringe.normal, fringe.corners, fringe.coordinates,
+    )  # fmt: skip
+    count = edges.draw_fringe(
+        fringe.corners, fringe.triangles[: 2 * len(chosen)], fringe.coordinates, texture, 3, out, near, SIDE,
+        SCRATCH.spans, SCRATCH.depths, fringe.trail, fringe.colors,
+    )  # fmt: skip
+    edges.remember(out, fringe.trail, fringe.colors, count)
+    out[near == raster.FAR] = blue
+    if covered:
+        out[:] = blue
+    hidden = (out & np.uint32(255)).reshape(SIDE, SIDE).astype(np.uint8)
+    edges.mend(out, fringe.trail, fringe.colors, count)
+    return hidden, (out & np.uint32(255)).reshape(SIDE, SIDE).astype(np.uint8)
+
+
+def test_an_outline_on_strands_that_were_drawn_later_is_soft_again() -> None:
+    hidden, mended_red = mended(covered=False)
+    assert set(np.unique(hidden)) == {0, 255}
+    soft = (mended_red > 0) & (mended_red < 255)
+    assert soft.sum() > 100
+    assert not (hidden > mended_red).any()
+
+
+def test_an_outline_under_strands_stays_hidden() -> None:
+    hidden, mended_red = mended(covered=True)
+    assert np.array_equal(hidden, mended_red)

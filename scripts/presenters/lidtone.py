@@ -1,0 +1,57 @@
+"""The tone of upper lids in the skin's texture: one that suits an open eye and a shut one.
+
+Pictures of the open eye show a lid folded away in the shade of its socket. Drawn out by a blink, that shade
+would be a dark patch, so a lid takes most of its tone from the picture of shut eyes.
+"""
+
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import F64, smooth
+
+F32 = NDArray[np.float32]
+
+FALL: Final = (0.004, 0.030)
+"""How far a blink moves skin down that begins to be lid, and that is lid, in dm."""
+GROW_TEXELS, FADE_TEXELS, TONE_TEXELS = 9, 7.0, 3.5
+"""How far the tone reaches beyond the lid, over how much it fades out, and what is tone, not detail."""
+SHARE: Final = 1.0
+"""Of the shut lid's tone in what is used."""
+DARKER = -5.0
+"""The most that a tone may lose: where shut lids touch, the picture of them is dark."""
+LASH_SHADE, LASH_TEXELS = 0.14, (24.0, 14.0)
+"""How dark a lid is under its lashes, and how far from the middle of an eye's opening that sets in and is
+full."""
+RIM_SHARE, RIM_TEXELS = 0.65, (12.0, 8.0)
+"""How much of the lower lid's wet rim gives way to the skin's tone below it, and how far from the middle of
+an opening the rim ends and is full."""
+
+
+def lidded(color: F32, shut: F32, fall: F64, near: F64, hole: NDArray[np.bool_]) -> F32:
+    """The texture `color` (S, S, 3) with its lids toned as `shut` (S, S, 3) has them.
+
+    `fall` (S, S) is what a blink moves each texel down, `near` (S, S) is 1 around the eyes and 0 elsewhere,
+    and a `hole` (S, S) is no skin.
+    """
+    lid = (smooth(*FALL, fall) * near * ~hole).astype(np.float32)
+    side = 2 * GROW_TEXELS + 1
+    grown = cv2.dilate(lid, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))).astype(np.float32)
+    share = cv2.GaussianBlur(grown, (0, 0), FADE_TEXELS)
+    known = (~hole).astype(np.float32) * np.float32(1e-3) + lid
+    step = _blurred((shut - color) * known[..., None], TONE_TEXELS)
+    step /= np.maximum(_blurred(known, TONE_TEXELS), 1e-6)[..., None]
+    toned = color + np.maximum(step, DARKER) * (share * SHARE)[..., None]
+    away = cv2.distanceTransform((~(hole & (near > 0.5))).astype(np.uint8), cv2.DIST_L2, 5)
+    toned *= 1 - (LASH_SHADE * lid * smooth(*LASH_TEXELS, away))[..., None]
+    rim = smooth(*RIM_TEXELS, away) * (1 - smooth(0.0, 0.01, fall)) * near
+    around = ((away > RIM_TEXELS[0]) & (fall < FALL[0])).astype(np.float32)
+    below = _blurred(toned.astype(np.float32) * around[..., None], FADE_TEXELS)
+    below /= np.maximum(_blurred(around, FADE_TEXELS), 1e-3)[..., None]
+    return (toned + np.minimum(below - toned, 0) * (RIM_SHARE * rim)[..., None]).astype(np.float32)
+
+
+def _blurred(values: F32, texels: float) -> F32:
+    return cv2.GaussianBlur(values, (0, 0), texels).astype(np.float32)

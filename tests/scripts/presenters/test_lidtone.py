@@ -1,0 +1,28 @@
+"""Lids take their tone from the picture of shut eyes."""
+
+import numpy as np
+from numpy.typing import NDArray
+from visavis.scripts.presenters.lidtone import lidded
+
+SIDE = 96
+F32 = NDArray[np.float32]
+
+
+def toned(shut: float) -> F32:
+    """One channel of a texture of 100 with a lid in the middle that is `shut` in the other picture."""
+    y, x = np.mgrid[:SIDE, :SIDE]
+    fall = np.where((abs(y - 36) < 12) & (abs(x - 48) < 20), 0.1, 0.0)
+    hole = (abs(y - 60) < 3) & (abs(x - 48) < 16)
+    color = np.full((SIDE, SIDE, 3), 100, np.float32)
+    return lidded(color, np.full_like(color, shut), fall, np.ones((SIDE, SIDE)), hole)[..., 0]
+
+
+def test_a_lid_takes_the_brighter_tone_of_a_shut_one_and_fades_into_the_skin_around() -> None:
+    tone = toned(160.0)
+    assert tone[30, 48] > 150
+    assert abs(tone[5, 5] - 100) < 1
+    assert np.abs(np.diff(tone[30])).max() < 6
+
+
+def test_where_shut_lids_are_dark_a_lid_stays_as_it_was() -> None:
+    assert toned(20.0)[30, 48] > 90
