@@ -24,6 +24,8 @@ F32 = NDArray[np.float32]
 DELAY_TICKS: Final = AHEAD_TICKS
 EASE_FRAMES: Final = 5
 """Frames from the last one sent to a mouth at rest, after an interrupt."""
+BEGIN_FRAMES: Final = 50
+"""From facing the viewer, as a still does, to a head with a life of its own."""
 _KEPT_FRAMES = 32
 GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 """How far the eyes turn at a gaze of 1, across and up or down."""
@@ -59,7 +61,7 @@ class Performer:
         self._blinks = BlinkRate(0, 0.0, Controls().blink_per_minute)
         self._joint: Joint | None = None
         self._past: dict[int, Motion] = {}
-        self._next_tick = index
+        self._first = self._next_tick = index
 
     @property
     def next_tick(self) -> int:
@@ -111,7 +113,8 @@ class Performer:
         want = self._fade.at(frame)
         mouth = self._speech.mouth(frame, want.intensity)
         life = self._life.at(frame, talk=self._speech.talk(frame), rate=self._blinks)
-        return _posed(mouth, life, want)
+        begun = edge(frame, start=self._first, frames=BEGIN_FRAMES)
+        return _posed(mouth, replace(life, head=life.head * begun), want)
 
 
 def _bounded(motion: Motion) -> Motion:

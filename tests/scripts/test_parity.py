@@ -1,6 +1,7 @@
 """The project computes what the reference does, by the expected values in tests/golden/ditto."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,8 @@ FULL_SIZE = ("a2m_real", "chain", "ddim", "decoder", "warp")
 
 def parity(*options: str, golden: Path = GOLDEN) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "scripts" / "parity.py"), "--golden", str(golden), *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    every_core = os.environ | {"OMP_NUM_THREADS": str(len(os.sched_getaffinity(0)))}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=every_core)
 
 
 def test_the_quick_files_pass(tmp_path: Path) -> None:

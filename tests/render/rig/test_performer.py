@@ -63,6 +63,15 @@ def test_silence_rests_while_the_head_and_the_eyes_live() -> None:
     assert max(motion.units[BLINK] for motion in motions) > 0.9
 
 
+def test_a_head_begins_where_a_still_has_it_and_turns_slowly_from_there() -> None:
+    """Over many seeds: no head is thrown as a session begins."""
+    for seed in range(8):
+        motions = perform([heard(index) for index in range(60)], seed=seed)[DELAY_TICKS:]
+        turns = np.array([motion.head for motion in motions])
+        assert np.abs(turns[0]).max() == 0
+        assert np.abs(np.diff(turns[:15], axis=0)).max() < 0.5
+
+
 def test_speech_moves_the_lips_far_more_than_silence() -> None:
     ticks = spoken(0, speech())
     lips = np.array(gaps(perform(ticks)))[DELAY_TICKS:]
