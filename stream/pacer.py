@@ -15,7 +15,7 @@ class PacerOptions:
     """
 
     lead: int = 2
-    horizon: int = 8
+    horizon: int = 6
     encode_lead_ms: int = 20
     grace_ms: int = 8
     stall: int = 50

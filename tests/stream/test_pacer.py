@@ -28,7 +28,7 @@ def test_a_tick_is_drawn_80_ms_and_encoded_20_ms_before_it_leaves_and_repeated_8
 def test_the_steps_of_a_tick_follow_each_other(
     lead: int, encode_lead_ms: int, grace_ms: int, index: int, start_ns: int
 ) -> None:
-    options = PacerOptions(lead=lead, encode_lead_ms=encode_lead_ms, grace_ms=grace_ms)
+    options = PacerOptions(lead=lead, horizon=8, encode_lead_ms=encode_lead_ms, grace_ms=grace_ms)
     pacer = Pacer(FrameClock(FRAME_RATE, start_ns), options)
     steps = [pacer.draw_ns, pacer.encode_ns, pacer.send_ns, pacer.repeat_ns]
     moments = [step(index) for step in steps]
@@ -50,7 +50,7 @@ def test_a_tick_on_time_or_early_is_not_stalled() -> None:
 
 
 def test_speech_that_is_known_may_be_drawn_eight_ticks_ahead() -> None:
-    assert (PACER.options.lead, PACER.options.horizon) == (2, 8)
+    assert (PACER.options.lead, PACER.options.horizon) == (2, 6)
 
 
 @pytest.mark.parametrize(("lead", "horizon"), [(0, 8), (-1, 8), (9, 8), (1, 0)])
