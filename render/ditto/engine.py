@@ -33,6 +33,7 @@ from .mover import STEPS, Mover
 from .networks import Networks, best_device, load_networks
 from .painter import Appearance, Painter, Stroke
 from .putback import SIDE, feather
+from .schedule import check_steps
 from .smoothing import VIDEO_FRAMES, moving_mean
 from .windows import LENGTH, WindowShape
 
@@ -89,7 +90,7 @@ class DittoEngine:
             networks = load_networks(source, best_device())
         self._options = (options or LiveOptions.of()).on(networks.device)
         self._mover = Mover(
-            networks, shape or WindowShape(), slots=slots, steps=steps, cache_bytes=cache_bytes
+            networks, shape or WindowShape(), slots=slots, steps=check_steps(steps), cache_bytes=cache_bytes
         )
         self._painter = Painter(networks, slots)
         self._slots: dict[int, _Slot] = {}

@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 import torch
 from torch import nn
 
+from .blocks import fold_batch_norms
 from .checkpoints import RandomWeights, Source, find, load
 from .decoder import Decoder
 from .features import AudioEncoder
@@ -36,14 +37,17 @@ def load_networks(source: Source, device: torch.device) -> Networks:
     """The networks of official size with the weights of `source`. Raises SetupError, in a line that names the
     file, when one is missing or damaged."""
     dtype = PICTURE_DTYPES.get(device.type, torch.float32)
+    warp = _loaded(WarpNetwork, "warp_network", source)
+    # In float32, before it is rounded: running statistics would lose most by it.
+    fold_batch_norms(warp)
     return Networks(
         audio=random_encoder(source.seed)
         if isinstance(source, RandomWeights)
         else Hubert(find("hubert", source), device),
-        lmdm=_loaded(MotionDecoder, "lmdm", source, device),
-        stitch=_loaded(StitchNetwork, "stitch_network", source, device),
-        warp=_loaded(WarpNetwork, "warp_network", source, device, dtype),
-        decoder=_loaded(Decoder, "decoder", source, device, dtype),
+        lmdm=_loaded(MotionDecoder, "lmdm", source).to(device),
+        stitch=_loaded(StitchNetwork, "stitch_network", source).to(device),
+        warp=warp.to(device, dtype),
+        decoder=_loaded(Decoder, "decoder", source, dtype).to(device),
         device=device,
     )
 
@@ -53,14 +57,8 @@ def best_device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def _loaded(
-    kind: type[NetworkT],
-    name: str,
-    source: Source,
-    device: torch.device,
-    dtype: torch.dtype = torch.float32,
-) -> NetworkT:
+def _loaded(kind: type[NetworkT], name: str, source: Source, dtype: torch.dtype = torch.float32) -> NetworkT:
     with torch.device("meta"):
         network = kind()
     network.load_state_dict(load(name, source, network=network, dtype=dtype), assign=True)
-    return network.eval().requires_grad_(False).to(device)
+    return network.eval().requires_grad_(False)

@@ -10,7 +10,7 @@ from visavis.render.ditto.controls import Controls
 from visavis.render.ditto.motion import Motion, Source
 from visavis.render.ditto.motion_stitch import MotionStitch, StitchState
 
-from .harness import Comparison, GoldenFile, sliced, summary
+from .harness import Comparison, GoldenFile, matched, sliced, summary
 from .made_up import ITEMS
 from .networks import build, drawn
 
@@ -61,10 +61,8 @@ def _drawn(file: GoldenFile, frame: str, found: dict[str, torch.Tensor], slices:
 
 def _driving(file: GoldenFile, text: str, source: Source, frame: int) -> Motion:
     """The source's motion and what the streams of `text` add to it in `frame`."""
-    tag = re.search(r"(\S+)/I/KEY", text)
+    tag = matched("stream", r"(\S+)/I/KEY", text)
     spread = dict(re.findall(rf"\b(scale|t|exp|poses|pitch|yaw|roll) ({_NUMBER})", text))
-    if not tag:
-        raise ValueError(f"no stream in {text!r}")
     moved: list[torch.Tensor] = []
     for item, value in zip(ITEMS, _items(source.motion), strict=True):
         scale = spread.get(item, spread.get("poses") if item in POSES else None)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from visavis.render.ditto import conditions as c
 
-from .harness import Comparison, GoldenFile
+from .harness import Comparison, GoldenFile, matched
 from .made_up import character, described, in_float32
 
 TOLERANCE = 1e-5
@@ -50,7 +50,9 @@ def _emotion(file: GoldenFile, emotion: Any) -> c.Emotion:
 
 def _avatar(file: GoldenFile, name: str) -> tuple[str, int]:
     """Tag and number of frames, from the list of avatars in words."""
-    found = re.search(rf"([\w/]*\b{re.escape(name)})\s*\((\d+) frames?\)", file.cases["inputs"]["avatars"])
-    if not found:
-        raise ValueError(f"no avatar {name!r} among {file.cases['inputs']['avatars']!r}")
+    found = matched(
+        f"avatar {name!r}",
+        rf"([\w/]*\b{re.escape(name)})\s*\((\d+) frames?\)",
+        file.cases["inputs"]["avatars"],
+    )
     return found[1], int(found[2])

@@ -1,6 +1,5 @@
 """`wav2feat`: features of random sound, online and offline, with the stand-in audio encoder."""
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,7 +8,7 @@ from visavis.render.ditto import features
 from visavis.render.ditto.random_encoder import ProjectionEncoder
 from visavis.stream.clock import FEATURE_HOP
 
-from .harness import F32, Comparison, GoldenFile, sliced
+from .harness import F32, Comparison, GoldenFile, matched, sliced
 from .made_up import described, in_float32
 
 TOLERANCE = 1e-5
@@ -76,7 +75,7 @@ def _silence(file: GoldenFile, encoder: features.AudioEncoder) -> Iterator[Compa
 
 def _encoder(file: GoldenFile, rule: str) -> ProjectionEncoder:
     basis, bias = (
-        described(file, re.search(rf"{part}\s*=\s*(.*?\)(?:\s*\*\s*[\d.]+)?)", rule)[1])  # type: ignore[index]
+        described(file, matched(part, rf"{part}\s*=\s*(.*?\)(?:\s*\*\s*[\d.]+)?)", rule)[1])
         for part in ("basis", "bias")
     )
     return ProjectionEncoder(torch.from_numpy(basis), torch.from_numpy(bias))

@@ -119,11 +119,17 @@ def largest(difference: Array) -> float:
     return float(np.abs(difference).max()) if difference.size else 0.0
 
 
+def matched(what: str, pattern: str, text: str) -> re.Match[str]:
+    """Where `pattern` is found in a description. ValueError when it says nothing of `what`."""
+    found = re.search(pattern, text)
+    if not found:
+        raise ValueError(f"no {what} in {text!r}")
+    return found
+
+
 def sliced(text: str) -> tuple[slice | int, ...]:
     """The index that a description ends with or holds in brackets, such as `res[:, ::5]`."""
-    found = re.search(r"\[([\s\d:,-]*:[\s\d:,-]*)\]", text)
-    if not found:
-        raise ValueError(f"no slice in {text!r}")
+    found = matched("slice", r"\[([\s\d:,-]*:[\s\d:,-]*)\]", text)
     return tuple(
         slice(*(int(part) if part.strip() else None for part in one.split(":"))) if ":" in one else int(one)
         for one in found[1].split(",")

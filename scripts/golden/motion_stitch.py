@@ -12,7 +12,7 @@ from visavis.render.ditto.motion import Motion, Source
 from visavis.render.ditto.motion_stitch import MotionStitch, StitchState
 from visavis.render.ditto.stitch import StitchNetwork
 
-from .harness import Comparison, GoldenFile
+from .harness import Comparison, GoldenFile, matched
 from .made_up import ITEMS, in_float32, source_of
 
 TOLERANCE = 1e-5
@@ -133,5 +133,5 @@ def _row_number(text: str | None) -> slice | None:
     """`x_d row 5`: that row of the driver."""
     if text is None:
         return None
-    row = int(re.search(r"row\s*(\d+)", text)[1])  # type: ignore[index]
+    row = int(matched("row", r"row\s*(\d+)", text)[1])
     return slice(row, row + 1)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from visavis.render.crop import cut, face_square, fit, halved, moved, sampled
+from visavis.render.crop import cut, face_square, fit, halved, moved
 from visavis.render.ditto.eyes import eye_values
-from visavis.render.ditto.putback import blend, feather
+from visavis.render.ditto.putback import blend, feather, put_back
 from visavis.render.ditto.reference_points import Models, anchors, faces, look, mesh_points
 
-from .harness import F32, Array, Comparison, GoldenFile, largest, summary
+from .harness import F32, Array, Comparison, GoldenFile, largest, matched, summary
 from .made_up import in_float32
 
 Case = Mapping[str, Any]  # free-form JSON
@@ -57,17 +57,13 @@ def drawn(file: GoldenFile, text: str) -> Array:
 
 
 def _smooth(file: GoldenFile, text: str) -> NDArray[np.uint8]:
-    found = re.search(r"([\w/]+) smooth_image (\d+)\s*x\s*(\d+)(?:.*?cell (\d+))?", text)
-    if not found:
-        raise ValueError(f"no picture in {text!r}")
+    found = matched("picture", r"([\w/]+) smooth_image (\d+)\s*x\s*(\d+)(?:.*?cell (\d+))?", text)
     return file.smooth_image(found[1], int(found[2]), int(found[3]), int(found[4] or 16))
 
 
 def _every(text: str) -> int:
     """The step that `every 7th`, `every third` or `every pixel` names."""
-    found = re.search(r"every (?:(\d+)|(\w+))", text)
-    if not found:
-        raise ValueError(f"no step in {text!r}")
+    found = matched("step", r"every (?:(\d+)|(\w+))", text)
     return int(found[1]) if found[1] else _STEPS[found[2]]
 
 
@@ -127,10 +123,13 @@ def _put_back(file: GoldenFile, name: str, case: Case) -> Iterator[Comparison]:
     plate = drawn(file, case["plate"]).astype(np.uint8)
     face = drawn(file, case["render"]).astype(np.float32)
     place = np.linalg.inv(file.arrays[f"{name}.m_c2o"].astype(np.float64))
-    mask = feather(*face.shape[:2])[..., None]
-    sample = gridded if _on_grid(file) else sampled
+    mask = feather(*face.shape[:2])
     height, width = plate.shape[:2]
-    seen = blend(plate, sample(face, place, height, width), sample(mask, place, height, width)[..., 0])
+    if _on_grid(file):
+        covered = gridded(mask[..., None], place, height, width)[..., 0]
+        seen = blend(plate, gridded(face, place, height, width), covered)
+    else:
+        seen = put_back(plate, face, mask, file.arrays[f"{name}.m_c2o"])
     changed = np.argwhere((seen != plate).any(-1))
     low, high = changed.min(0), changed.max(0) + 1
     yield file.compare(f"{name}.box", np.array([low[0], high[0], low[1], high[1]]), 1)
@@ -242,8 +241,8 @@ class _Registration:
         """Scores, boxes and points of each stride, by the rule of `stub_det`. Where it leaves several boxes
         with the same best score, those that were kept stand a hair above the others."""
         text = self._case["stub_det"]
-        strides = [int(one) for one in re.search(r"st in ([\d,]+)", text)[1].split(",")]  # type: ignore[index]
-        size = float(re.search(rf"\*\s*({_NUMBER})/st", text)[1])  # type: ignore[index]
+        strides = [int(one) for one in matched("strides", r"st in ([\d,]+)", text)[1].split(",")]
+        size = float(matched("size", rf"\*\s*({_NUMBER})/st", text)[1])
         ranges = {
             stream: (float(low), float(high))
             for stream, low, high in re.findall(rf"(\w+/\w+)/st uniform ({_NUMBER})\.\.({_NUMBER})", text)
@@ -293,8 +292,8 @@ class _Registration:
     def _box(self) -> Sequence[F32]:
         """Regressors and scores by the rule of `stub_blaze`."""
         text = self._case["stub_blaze"]
-        raw = drawn(self._file, re.search(r"[\w/]+ normal[^,]*\([\d,]+\)", text)[0])  # type: ignore[index]
-        scores = drawn(self._file, re.search(r"[\w/]+ uniform [^;]*\([\d,]+\)", text)[0])  # type: ignore[index]
+        raw = drawn(self._file, matched("regressors", r"[\w/]+ normal[^,]*\([\d,]+\)", text)[0])
+        scores = drawn(self._file, matched("scores", r"[\w/]+ uniform [^;]*\([\d,]+\)", text)[0])
         listed = re.search(r"rows ([\d,]+) get scores ([\d.,-]+\d)", text)
         shares = re.findall(rf"((?:{_NUMBER},)+{_NUMBER}) \+ ([\w/]+ normal[^(]*\([\d,]+\))", text)
         assert listed

@@ -16,7 +16,7 @@ from visavis.render.ditto.schedule import Schedule
 from visavis.render.ditto.windows import LENGTH, WindowOptions, WindowShape
 
 from .conditions import TOLERANCE
-from .harness import Comparison, GoldenFile, sliced
+from .harness import Comparison, GoldenFile, matched, sliced
 from .made_up import ITEMS, described, in_float32
 from .sampling import SAMPLE_TOLERANCE, full, model, step_noise
 
@@ -55,7 +55,7 @@ def _case(file: GoldenFile, name: str, case: Mapping[str, Any]) -> Iterator[Comp
         elif part == "res":
             got = _stored(case, part, rows[0])
         elif part == "final_smoothed":
-            short = int(re.search(r"first len\s*-\s*(\d+) rows", case["stored"])[1])  # pyright: ignore[reportOptionalSubscript]
+            short = int(matched("length", r"first len\s*-\s*(\d+) rows", case["stored"])[1])
             got = _stored(case, part, smoothed(rows[:, : rows.shape[1] - short], shape.smooth)[0])
         else:
             got = _unpacked(options.bounded(rows)[0], part.removeprefix("cvt_"))
@@ -139,11 +139,8 @@ def real(file: GoldenFile, case: Mapping[str, Any]) -> Sample:
 
 def _conditions(file: GoldenFile, case: Mapping[str, Any], shape: WindowShape) -> Tensor:
     """(1, T, D) of a description whose number of rows is spelt out as a sum."""
-    found = re.match(
-        r"(\S+)\s+normal\s*\(.*,\s*(\d+)\s*\)(?:\s*\*\s*([\d.e-]+))?", case["cond"].partition(";")[0]
-    )
-    if not found:
-        raise ValueError(f"no condition rows in {case['cond']!r}")
+    rule = r"^(\S+)\s+normal\s*\(.*,\s*(\d+)\s*\)(?:\s*\*\s*([\d.e-]+))?"
+    found = matched("condition rows", rule, case["cond"].partition(";")[0])
     length = LENGTH + shape.hop * (case["windows"] - 1)
     drawn = file.normal(found[1], length, int(found[2]), scale=float(found[3] or 1))
     return full(drawn, file)[None]

@@ -13,7 +13,7 @@ from visavis.render.ditto.drivers import Conditions, ReferenceDriver, reference_
 from visavis.render.ditto.hops import Sample
 
 from .conditions import TOLERANCE
-from .harness import Comparison, GoldenFile, largest, sliced
+from .harness import Comparison, GoldenFile, largest, matched, sliced
 from .made_up import character, in_float32
 from .sampling import full
 from .windows import options_of, shape_of, stand_in
@@ -89,9 +89,7 @@ def _tag(file: GoldenFile) -> str:
 
 def _features(file: GoldenFile, text: str, rows: int) -> Tensor:
     """(1, rows, D) of a description whose number of rows is a word."""
-    found = re.search(r"(\S+)\s+normal\s*\(\s*\w+\s*,\s*(\d+)\s*\)(?:\s*\*\s*([\d.]+))?", text)
-    if not found:
-        raise ValueError(f"no features in {text!r}")
+    found = matched("features", r"(\S+)\s+normal\s*\(\s*\w+\s*,\s*(\d+)\s*\)(?:\s*\*\s*([\d.]+))?", text)
     return full(file.normal(found[1], rows, int(found[2]), scale=float(found[3] or 1)), file)[None]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from visavis.web.onnx_output import _field, _varint
 
 FLOAT, INT64 = 1, 7
 _TYPE = {"float32": FLOAT, "int64": INT64}
@@ -58,18 +59,5 @@ def _text(number: int, text: str) -> bytes:
     return _field(number, text.encode())
 
 
-def _field(number: int, body: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(body)) + body
-
-
 def _number(number: int, value: int) -> bytes:
     return _varint(number << 3) + _varint(value & (1 << 64) - 1)
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
