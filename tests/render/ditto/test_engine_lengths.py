@@ -23,7 +23,7 @@ class Watched(DittoEngine):
     """Remembers which frames it drew, and each picture."""
 
     def __init__(self, shape: WindowShape) -> None:
-        super().__init__(networks=tiny.networks(), shape=shape, steps=1, slots=1)
+        super().__init__(networks=tiny.networks(), shape=shape, steps=4, slots=1)
         self.drawn: list[Crop] = []
 
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
