@@ -23,9 +23,10 @@ from .random_encoder import random_encoder
 from .random_weights import loaded
 from .sampler import MotionSampler
 from .schedule import Schedule
+from .seams import LENGTH
 from .stitch import StitchNetwork, StitchSize
 from .timing import Step, machine, measured
-from .windows import LENGTH, WindowOptions, Windows, WindowShape
+from .windows import WindowOptions, Windows, WindowShape
 
 STEPS: Final = (10, 4, 25)
 """The first is what others are compared with."""
@@ -164,7 +165,7 @@ def _window(sampler: MotionSampler, batch: int, device: torch.device) -> Step:
 
 
 def _fused(shape: WindowShape, batch: int, device: torch.device) -> Step:
-    windows = Windows(shape, device)
+    windows = Windows(shape, device, leads_on=True)
     state, options = windows.init(batch), WindowOptions.plain(_normal(device, batch, WIDTH))
     active = torch.ones(batch, dtype=torch.bool, device=device)
     windows.reset(state, options, active)

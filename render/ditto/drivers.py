@@ -11,8 +11,9 @@ from torch import Tensor
 
 from .hops import HopStage, HopState, Sample, Turn
 from .motion import RIGID, WIDTH
+from .seams import LENGTH
 from .smoothing import moving_mean
-from .windows import LENGTH, WindowOptions, WindowShape, WindowState
+from .windows import WindowOptions, WindowShape, WindowState
 
 Conditions = Callable[[Tensor, int], Tensor]
 """Condition rows (B, T, D) of features (B, T, 1024), the first of which is this frame."""
@@ -47,10 +48,18 @@ class _Run:
     """Slots in step that go from window to window, the first of which begins with condition rows `before`
     (B, overlap, D)."""
 
-    def __init__(self, shape: WindowShape, sample: Sample, options: WindowOptions, before: Tensor) -> None:
+    def __init__(
+        self,
+        shape: WindowShape,
+        sample: Sample,
+        options: WindowOptions,
+        before: Tensor,
+        *,
+        leads_on: bool = False,
+    ) -> None:
         self.shape, self.windows = shape, 0
         self._sample, self._options = sample, options
-        self._stage = HopStage(shape, before.shape[2], device=before.device)
+        self._stage = HopStage(shape, before.shape[2], leads_on=leads_on, device=before.device)
         self._state: HopState = self._stage.init(len(before))
         self._stage.begin(self._state, self._turn, options, before)
 
@@ -84,10 +93,12 @@ class LiveDriver:
         options: WindowOptions,
         *,
         before: Tensor,
+        leads_on: bool = False,
     ) -> None:
-        """`before` (1, overlap, D): the features of silence before the first row."""
+        """`before` (1, overlap, D): the features of silence before the first row; `leads_on` as for
+        `Windows`."""
         self._cadence, self._conditions, self._options = Cadence(shape), conditions, options
-        self._run = _Run(shape, sample, options, conditions(before, -shape.overlap))
+        self._run = _Run(shape, sample, options, conditions(before, -shape.overlap), leads_on=leads_on)
         self._waiting = before[:, :0]
         self._last = before[:, -1:]
         self._rows = 0

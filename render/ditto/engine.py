@@ -34,8 +34,9 @@ from .networks import Networks, best_device, load_networks
 from .painter import Appearance, Painter, Stroke
 from .putback import SIDE, feather
 from .schedule import check_steps
+from .seams import LENGTH
 from .smoothing import VIDEO_FRAMES, moving_mean
-from .windows import LENGTH, WindowShape
+from .windows import WindowShape
 
 _LOG = logging.getLogger(__name__)
 

@@ -13,11 +13,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .windows import LENGTH, WindowOptions, Windows, WindowShape, WindowState
+from .seams import LENGTH, Hold
+from .windows import WindowOptions, Windows, WindowShape, WindowState
 
 I64 = NDArray[np.int64]
-Sample = Callable[[Tensor, Tensor], Tensor]
-"""Windows of motion (k, 80, 265) that follow `lead` (k, 265) and hear condition rows (k, 80, D)."""
+Sample = Callable[[Tensor, Tensor, Hold], Tensor]
+"""Windows of motion (k, 80, 265) that follow `lead` (k, 265) and hear condition rows (k, 80, D), whose
+estimates are held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,18 @@ class HopStage:
     """The stage. All slots share a `shape`; condition rows have `width` columns."""
 
     def __init__(
-        self, shape: WindowShape, width: int, *, history: int = 0, device: torch.device | str = "cpu"
+        self,
+        shape: WindowShape,
+        width: int,
+        *,
+        history: int = 0,
+        leads_on: bool = False,
+        device: torch.device | str = "cpu",
     ) -> None:
-        """The last `history` windows of a slot can be taken back."""
+        """The last `history` windows of a slot can be taken back. `leads_on` as for `Windows`."""
         self.shape = shape
         self.device = torch.device(device)
-        self.windows = Windows(shape, device)
+        self.windows = Windows(shape, device, leads_on=leads_on)
         self.frames = LENGTH + history * shape.hop
         """That the condition rows are kept of."""
         self._width = width
@@ -120,7 +128,7 @@ class HopStage:
         now = state.windows.taken(self._places(state, turn, 0))
         slots = self._on_device(turn.slots)
         frames = self._on_device((self.first_frames(turn)[:, None] + np.arange(LENGTH)) % self.frames)
-        window = sample(now.lead, state.heard[slots[:, None], frames])
+        window = sample(now.lead, state.heard[slots[:, None], frames], self.windows.hold(now))
         active = torch.ones(len(turn.slots), dtype=torch.bool, device=self.device)
         self.windows.step(now, window, options.at(slots), active)
         state.windows.put(self._places(state, turn, 1), now)

@@ -24,6 +24,7 @@ from .networks import Networks
 from .noise import NOISES, Diffusion
 from .sampler import MotionSampler
 from .schedule import Schedule
+from .seams import Hold
 from .windows import WindowOptions, WindowShape
 
 F32 = NDArray[np.float32]
@@ -84,7 +85,13 @@ class Mover:
         self._history = -(-(HORIZON + self.delay) // shape.hop) + 2
         self._networks = networks
         self._features = FeatureStage(networks.audio, features.Cadence(shape.hop), history=self._history)
-        self._stage = HopStage(shape, conditions.Parts().width, history=self._history, device=device)
+        self._stage = HopStage(
+            shape,
+            conditions.Parts().width,
+            history=self._history,
+            leads_on=noise == "frame",
+            device=device,
+        )
         drawn = NOISES[noise](self._stage, slots=slots, draws=steps)
         self._diffusion = Diffusion(MotionSampler(networks.lmdm, Schedule.of(steps)), drawn)
         self._sort = repr((shape, steps, noise)).encode()
@@ -232,8 +239,8 @@ class Mover:
         heard, _ = self._features.step(self._sound, turn.slots.tolist())
         rows = self._rows(turn, self._stage.new_frames(turn), heard)
 
-        def sample(lead: Tensor, told: Tensor) -> Tensor:
-            return self._diffusion(turn, lead, told)
+        def sample(lead: Tensor, told: Tensor, hold: Hold) -> Tensor:
+            return self._diffusion(turn, lead, told, hold)
 
         after = self._stage.step(self._state, turn, rows, self._options, sample=sample)
         self._settle(turn, self._stage.windows.finished(after))

@@ -15,7 +15,7 @@ from torch import Tensor
 from .hops import HopStage, Turn
 from .motion import WIDTH
 from .sampler import MotionSampler
-from .windows import LENGTH
+from .seams import LENGTH, Hold, free
 
 F32 = NDArray[np.float32]
 
@@ -104,10 +104,10 @@ class Diffusion:
     def __init__(self, sampler: MotionSampler, noise: Noise) -> None:
         self.sampler, self.noise = sampler, noise
 
-    def __call__(self, turn: Turn, lead: Tensor, heard: Tensor) -> Tensor:
+    def __call__(self, turn: Turn, lead: Tensor, heard: Tensor, hold: Hold = free) -> Tensor:
         """The windows (k, 80, 265) of `turn` that follow `lead` (k, 265) and hear `heard` (k, 80, 1103)."""
         drawn = self.noise.of(turn)
-        return self.sampler(lead, heard, drawn[0], drawn[1:])
+        return self.sampler(lead, heard, drawn[0], drawn[1:], hold=hold)
 
 
 def draw(seed: int, first_frame: int, frames: int, draws: int) -> Tensor:

@@ -8,9 +8,9 @@ from typing import Final
 from ...stream.errors import UsageError
 
 PRESETS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
-    {"low-latency": (2, 2), "balanced": (5, 5), "reference": (10, 10), "offline": (70, 10)}
+    {"low-latency": (2, 2), "balanced": (5, 5), "reference": (10, 10), "offline": (70, 8)}
 )
-"""Frames from one window to the next, and how many of them are blended with the window before."""
+"""Frames from one window to the next, and how many frames before its own a window still changes."""
 RANDOM: Final = "random:"
 """And a seed, in place of a folder: weights that draw noise."""
 LIVE: Final = "balanced"

@@ -7,16 +7,22 @@ from torch import Tensor
 
 from .lmdm import MotionDecoder
 from .schedule import Schedule
+from .seams import Hold, free
 
 Denoise = Callable[[Tensor, int], Tensor]
 """The estimate (B, 80, 265) of clean windows from noisy ones at the step of this index."""
 
 
-def sample(denoise: Denoise, schedule: Schedule, start: Tensor, noise: Tensor) -> Tensor:
-    """Clean windows (B, 80, 265) from `start` of that shape, and `noise` (steps - 1, B or 1, 80, 265)."""
+def sample(
+    denoise: Denoise, schedule: Schedule, start: Tensor, noise: Tensor, *, hold: Hold = free
+) -> Tensor:
+    """Clean windows (B, 80, 265) from `start` of that shape, and `noise` (steps - 1, B or 1, 80, 265).
+
+    All estimates but the last, which is the result, are held.
+    """
     noisy = start
     for index, step in enumerate(schedule.steps[:-1]):
-        clean = denoise(noisy, index)
+        clean = hold(denoise(noisy, index))
         estimate = step.of_noisy * noisy - clean / step.of_clean
         noisy = step.clean * clean + step.noise * estimate + step.fresh * noise[index]
     return denoise(noisy, len(schedule.steps) - 1)
@@ -32,14 +38,16 @@ class MotionSampler:
             self._moments = model.moments(times)
 
     @torch.no_grad()
-    def __call__(self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor) -> Tensor:
+    def __call__(
+        self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, *, hold: Hold = free
+    ) -> Tensor:
         """Windows (B, 80, 265) float32 that follow `lead` (B, 265) and hear `conditions` (B, 80, 1103).
 
-        `start` and `noise` as for `sample`, float32 whatever the model is in.
+        `start`, `noise` and `hold` as for `sample`, float32 whatever the model is in.
         """
         encoded = self.model.encode(conditions)
 
         def denoise(noisy: Tensor, index: int) -> Tensor:
             return self.model.step(noisy, lead, encoded, self._moments.at(index))
 
-        return sample(denoise, self.schedule, start, noise)
+        return sample(denoise, self.schedule, start, noise, hold=hold)

@@ -1,24 +1,23 @@
 """Windows of motion that overlap become one endless row after row: fused, smoothed, and led on.
 
-A window of 80 rows begins `hop` rows after the one before. Its rows on the seam are blended with what is
-there, its last `hop` rows are new. What will not change any more leaves, `hop` rows a window.
+A window of 80 rows begins `hop` rows after the one before. Its last `hop` rows are new, and the `fuse` rows
+before them change with it. What will not change any more leaves, `hop` rows a window.
 """
 
 from dataclasses import dataclass, fields
-from typing import Final, Self
+from typing import Self
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from .motion import RIGID, WIDTH
-
-LENGTH: Final = 80
+from .seams import LENGTH, Blend, Hold, LedOn, Seam
 
 
 @dataclass(frozen=True, slots=True)
 class WindowShape:
-    """How windows lie: `hop` rows apart, the last `fuse` old rows blended, means over `smooth` rows."""
+    """How windows lie: `hop` rows apart, the last `fuse` old rows still to change, means over `smooth`."""
 
     hop: int = 10
     fuse: int = 10
@@ -113,15 +112,16 @@ class WindowState:
 class Windows:
     """The stage. All slots of a call share a `shape`."""
 
-    def __init__(self, shape: WindowShape, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self, shape: WindowShape, device: torch.device | str = "cpu", *, leads_on: bool = False
+    ) -> None:
+        """Windows are blended as in the reference, or, where two rows of one have left before it, led on."""
         self.shape = shape
         place = torch.arange(shape.kept, device=device)
         self._place = place
         seam = shape.kept - shape.hop - shape.fuse
-        self._new_share = ((place - seam) / max(shape.fuse, 1)).clamp(0, 1)
-        """Of the new window in each row that is not the first window's."""
-        if not shape.fuse:
-            self._new_share = (place >= seam).float()
+        joint = LedOn if leads_on and shape.overlap - shape.fuse >= 2 else Blend
+        self._seam: Seam = joint(shape.hop, shape.fuse, device)
         self._again = (place >= seam) & (place <= seam + shape.fuse)
         """Rows smoothed after each window: the seam and, as the reference has it, the first new row."""
 
@@ -148,10 +148,9 @@ class Windows:
         """
         shape = self.shape
         is_first = state.windows == 0
-        new = functional.pad(window, (0, 0, shape.reach, 0))
-        moved = functional.pad(state.rows[:, shape.hop :], (0, 0, 0, shape.hop))
-        share = self._new_share[:, None]
-        rows = torch.where(is_first[:, None, None], new, moved * (1 - share) + new * share)
+        before, old = self._moved(state).split([shape.reach, LENGTH], dim=1)
+        joined = torch.where(is_first[:, None, None], window, self._seam.join(old, window))
+        rows = torch.cat((before, joined), dim=1)
 
         total = LENGTH + shape.hop * state.windows
         there = self._place >= shape.kept - total[:, None]
@@ -162,6 +161,10 @@ class Windows:
         state.rows.copy_(torch.where(active[:, None, None], rows, state.rows))
         self._lead(state, options, active, is_first)
 
+    def hold(self, state: WindowState) -> Hold:
+        """What the sampler of the next windows does to its estimates."""
+        return self._seam.hold(self._moved(state)[:, self.shape.reach :], state.windows > 0)
+
     def finished(self, state: WindowState) -> Tensor:
         """(B, hop, 265): the rows that no later window changes, and that did not leave before.
 
@@ -170,6 +173,10 @@ class Windows:
         """
         end = self.shape.kept - self.shape.fuse
         return state.rows[:, end - self.shape.hop : end]
+
+    def _moved(self, state: WindowState) -> Tensor:
+        """The rows (B, kept, 265), a hop later."""
+        return functional.pad(state.rows[:, self.shape.hop :], (0, 0, 0, self.shape.hop))
 
     def _lead(self, state: WindowState, options: WindowOptions, active: Tensor, is_first: Tensor) -> None:
         opening = (active & is_first)[:, None]

@@ -13,7 +13,8 @@ from visavis.render.ditto.motion import WIDTH, Motion
 from visavis.render.ditto.noise import Diffusion
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule
-from visavis.render.ditto.windows import LENGTH, WindowOptions, WindowShape
+from visavis.render.ditto.seams import LENGTH, Hold
+from visavis.render.ditto.windows import WindowOptions, WindowShape
 
 from .conditions import TOLERANCE
 from .harness import Comparison, GoldenFile, matched, sliced
@@ -37,9 +38,9 @@ def _case(file: GoldenFile, name: str, case: Mapping[str, Any]) -> Iterator[Comp
     options = options_of(file, case["options"], anchor_stored(file), clip=bool(case.get("clip")))
     leads, windows = list[Tensor](), list[Tensor]()
 
-    def sample(lead: Tensor, conditions: Tensor) -> Tensor:
+    def sample(lead: Tensor, conditions: Tensor, hold: Hold) -> Tensor:
         leads.append(lead.clone())
-        windows.append(model_sample(lead, conditions))
+        windows.append(model_sample(lead, conditions, hold))
         return windows[-1]
 
     model_sample = real(file, case) if is_real else stand_in(file, file.cases["stub"]["tag"])
@@ -96,7 +97,7 @@ def stand_in(file: GoldenFile, tag: str) -> Sample:
     """What the directory's README calls the stand-in denoiser."""
     calls = 0
 
-    def sample(lead: Tensor, conditions: Tensor) -> Tensor:
+    def sample(lead: Tensor, conditions: Tensor, hold: Hold) -> Tensor:
         nonlocal calls
         noise = full(file.normal(f"{tag}/stub/{calls}", LENGTH, WIDTH), file)
         calls += 1
@@ -129,10 +130,10 @@ def real(file: GoldenFile, case: Mapping[str, Any]) -> Sample:
     sampler = MotionSampler(model(file.seed, file.device, file.dtype), Schedule.of(case["steps"]))
     diffusion, count = Diffusion(sampler, Stored(file, case)), 0
 
-    def sample(lead: Tensor, conditions: Tensor) -> Tensor:
+    def sample(lead: Tensor, conditions: Tensor, hold: Hold) -> Tensor:
         nonlocal count
         count += 1
-        return diffusion(Turn.alone(count - 1), lead, conditions)
+        return diffusion(Turn.alone(count - 1), lead, conditions, hold)
 
     return sample
 

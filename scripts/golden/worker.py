@@ -11,6 +11,7 @@ from visavis.render.ditto import conditions as c
 from visavis.render.ditto import fades
 from visavis.render.ditto.drivers import Conditions, ReferenceDriver, reference_clip
 from visavis.render.ditto.hops import Sample
+from visavis.render.ditto.seams import Hold
 
 from .conditions import TOLERANCE
 from .harness import Comparison, GoldenFile, largest, matched, sliced
@@ -31,10 +32,10 @@ def _case(file: GoldenFile, name: str, case: Mapping[str, Any], face: c.Characte
     calls = 0
     sample = stand_in(file, case["stub_tag"])
 
-    def counted(lead: Tensor, rows: Tensor) -> Tensor:
+    def counted(lead: Tensor, rows: Tensor, hold: Hold) -> Tensor:
         nonlocal calls
         calls += 1
-        return sample(lead, rows)
+        return sample(lead, rows, hold)
 
     is_online = "preroll" in case
     rows, got = (_online if is_online else _offline)(file, case, face, counted)

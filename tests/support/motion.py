@@ -18,7 +18,8 @@ from visavis.render.ditto.motion import WIDTH
 from visavis.render.ditto.noise import draw, draw_reference
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule
-from visavis.render.ditto.windows import LENGTH, WindowOptions, WindowShape
+from visavis.render.ditto.seams import LENGTH, Hold, free
+from visavis.render.ditto.windows import WindowOptions, WindowShape
 
 SEED = 7
 CONDITION = LmdmSize().condition
@@ -44,7 +45,7 @@ def model_inputs(batch: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     )
 
 
-def stand_in(lead: Tensor, conditions: Tensor) -> Tensor:
+def stand_in(lead: Tensor, conditions: Tensor, hold: Hold = free) -> Tensor:
     """Windows (B, 80, 265) that show what they follow and what they hear."""
     return 0.6 * lead[:, None] + 0.3 * conditions[..., :WIDTH] + 0.1 * conditions[..., -1:]
 
@@ -77,8 +78,8 @@ def results() -> dict[str, np.ndarray]:
         )
     sampler, drawn = MotionSampler(model, Schedule.of(4)), draw_reference(SEED, 0, 4)[:, None]
 
-    def sample(lead: Tensor, conditions: Tensor) -> Tensor:
-        return sampler(lead, conditions, drawn[0], drawn[1:])
+    def sample(lead: Tensor, conditions: Tensor, hold: Hold) -> Tensor:
+        return sampler(lead, conditions, drawn[0], drawn[1:], hold=hold)
 
     rows, one = normal(6, 1, 200, CONDITION, scale=0.5), options(1)
     found["joined"], found["lead"] = joined(WindowShape(70, 10), sample, rows, one, count=3)

@@ -12,7 +12,8 @@ from visavis.render.ditto.drivers import (
     reference_clip,
     smoothed,
 )
-from visavis.render.ditto.windows import LENGTH, WindowShape
+from visavis.render.ditto.seams import LENGTH
+from visavis.render.ditto.windows import WindowShape
 
 FEATURES = 300
 few = settings(deadline=None, max_examples=25)

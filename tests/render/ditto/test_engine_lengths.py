@@ -64,7 +64,7 @@ def test_the_last_frame_hears_the_last_sample(name: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("name", "milliseconds"),
-    [("low-latency", 240), ("balanced", 480), ("reference", 880), ("offline", 3280)],
+    [("low-latency", 240), ("balanced", 480), ("reference", 880), ("offline", 3200)],
 )
 def test_the_delay_of_a_preset_is_hop_fuse_and_look_ahead(name: str, milliseconds: int) -> None:
     assert 1000 * pipeline_latency([Watched(WindowShape(*PRESETS[name])).spec]) == milliseconds

@@ -5,7 +5,8 @@ import torch
 from support.motion import normal, options, stand_in
 from torch import Tensor
 from visavis.render.ditto.hops import HopStage, HopState, Turn
-from visavis.render.ditto.windows import LENGTH, WindowShape, WindowState
+from visavis.render.ditto.seams import LENGTH, Hold
+from visavis.render.ditto.windows import WindowShape, WindowState
 
 SLOTS, WIDTH = 4, 300
 SHAPES = [WindowShape(2, 2), WindowShape(5, 3), WindowShape(10, 10), WindowShape(40, 10), WindowShape(80, 0)]
@@ -32,9 +33,9 @@ def test_a_window_hears_the_rows_of_its_frames_in_order(shape: WindowShape) -> N
     told = [normal(40, SLOTS, shape.overlap, WIDTH)]
     seen: list[Tensor] = []
 
-    def sample(lead: Tensor, heard: Tensor) -> Tensor:
+    def sample(lead: Tensor, heard: Tensor, hold: Hold) -> Tensor:
         seen.append(heard)
-        return stand_in(lead, heard)
+        return stand_in(lead, heard, hold)
 
     for window in range(5):
         told.append(normal(window, SLOTS, shape.hop, WIDTH))

@@ -18,7 +18,8 @@ from visavis.render.ditto.features import Cadence, Chunk
 from visavis.render.ditto.mover import HORIZON, Mover
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule
-from visavis.render.ditto.windows import LENGTH, WindowOptions, WindowShape
+from visavis.render.ditto.seams import LENGTH, Hold
+from visavis.render.ditto.windows import WindowOptions, WindowShape
 
 F32 = NDArray[np.float32]
 SHAPES = [WindowShape(2, 2), WindowShape(3, 1), WindowShape(10, 10)]
@@ -63,6 +64,7 @@ def driven(
     *,
     draw: Callable[[int], Tensor] = drawn_by_frame,
     options: WindowOptions | None = None,
+    leads_on: bool = True,
 ) -> Tensor:
     """(T, 265) of the driver of one clip, from features of the whole sound, 80 samples early; `draw` gives
     the noise of the window that begins with a frame."""
@@ -73,10 +75,10 @@ def driven(
     sampler = MotionSampler(networks.lmdm, Schedule.of(tiny.STEPS))
     first = [-shape.overlap]
 
-    def sample(lead: Tensor, rows: Tensor) -> Tensor:
+    def sample(lead: Tensor, rows: Tensor, hold: Hold) -> Tensor:
         drawn = draw(first[0])[:, None]
         first[0] += shape.hop
-        return sampler(lead, rows, drawn[0], drawn[1:])
+        return sampler(lead, rows, drawn[0], drawn[1:], hold=hold)
 
     def rows(found: Tensor, frame: int) -> Tensor:
         return conditions.rows(told, found, conditions.window(torch.tensor([frame]), found.shape[1]))
@@ -84,7 +86,7 @@ def driven(
     silence = np.zeros(shape.overlap * 640, np.float32)
     before = features.offline(networks.audio, silence, Chunk())
     options = options or WindowOptions.plain(character().start[None])
-    driver = LiveDriver(shape, sample, rows, options, before=before[None])
+    driver = LiveDriver(shape, sample, rows, options, before=before[None], leads_on=leads_on)
     return driver.put(features.whole(networks.audio, audio, Cadence(shape.hop))[None, :TICKS])[0]
 
 
@@ -183,7 +185,7 @@ def test_noise_of_the_reference_moves_as_its_draws_do() -> None:
     def reference(first: int) -> Tensor:
         return noise.draw_reference(1, next(drawn), tiny.STEPS)
 
-    expected = driven(shape, sound(), draw=reference)
+    expected = driven(shape, sound(), draw=reference, leads_on=False)
     hear_all(one, sound(), slot=0)
     for frame in range(TICKS - one.delay):
         torch.testing.assert_close(one.settled(0, frame), expected[frame], atol=2e-5, rtol=0)

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from visavis.render.ditto.hops import HopStage, Turn
 from visavis.render.ditto.noise import FrameNoise, ReferenceNoise, draw, draw_reference
-from visavis.render.ditto.windows import LENGTH, WindowShape
+from visavis.render.ditto.seams import LENGTH
+from visavis.render.ditto.windows import WindowShape
 
 seeds = st.integers(min_value=0, max_value=2**64 - 1)
 

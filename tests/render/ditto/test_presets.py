@@ -7,7 +7,7 @@ from visavis.stream.errors import UsageError
 
 
 @pytest.mark.parametrize(
-    ("name", "frames"), [("low-latency", 4), ("balanced", 10), ("reference", 20), ("offline", 80)]
+    ("name", "frames"), [("low-latency", 4), ("balanced", 10), ("reference", 20), ("offline", 78)]
 )
 def test_each_preset_is_a_shape_of_windows_and_its_delay_is_known(name: str, frames: int) -> None:
     hop, fuse = PRESETS[name]

@@ -5,7 +5,7 @@ from torch import Tensor
 from visavis.render.ditto.motion import WIDTH
 from visavis.render.ditto.sampler import MotionSampler, sample
 from visavis.render.ditto.schedule import Schedule
-from visavis.render.ditto.windows import LENGTH
+from visavis.render.ditto.seams import LENGTH
 
 SLOTS = 3
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from support.motion import normal, options
 from torch import Tensor
 from visavis.render.ditto.motion import RIGID, WIDTH
-from visavis.render.ditto.windows import LENGTH, WindowOptions, Windows, WindowShape
+from visavis.render.ditto.seams import LENGTH
+from visavis.render.ditto.windows import WindowOptions, Windows, WindowShape
 
 SLOTS = 4
 few = settings(deadline=None, max_examples=30)
