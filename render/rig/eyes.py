@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..avatar import Avatar
 from .lanes import sample
 from .mesh import Mesh, shape
-from .motion import Motion
 from .scan import FRONT, ONE, scan
 from .tensors import SKIN
 from .units import UNITS
@@ -27,10 +26,28 @@ _GLINT_AT: Final = np.array([-0.11, -0.12], np.float32)
 _GLINT_FOLLOW, _GLINT_RADIUS, _GLINT_BELOW = 0.45, 0.042, 0.085
 """Where the light is mirrored in an eye that looks straight ahead, how much of a turn it goes along with, how
 large it is, and how far it stays below the upper lid's edge."""
-_SHADOW_DEPTH, _SHADOW_REACH = 0.45, 0.28
-"""How dark the shadow of a lowered lid is, and how far it reaches on the ball."""
+_GLINT = 215.0
+_SHADOW_REST, _SHADOW_DEPTH, _SHADOW_REACH = 0.34, 0.30, 0.25
+"""How dark the shadow under the upper lid is at rest, how much darker under a lowered one, and how far it
+reaches on the ball."""
+_ROUND = 0.3
+"""How much darker the ball gets to its sides, over the square of the distance."""
+_GREEN, _BLUE = 0.975, 0.95
+"""Warmth of the light that skin throws on the ball between the lids."""
+_IRIS, _IRIS_EDGE = 0.33, 0.27
+"""Radius of the iris in the texture, and as it is shown: as large beside the lids as a person's."""
+_KEPT = 0.75
+"""From this place on the texture is shown as it is."""
+_SHRINK = (_IRIS / _IRIS_EDGE - 1.0) / (1.0 - (_IRIS_EDGE / _KEPT) ** 2) ** 2
+_COVERED = 0.15
+"""How much of the iris' height the upper lid hides at rest."""
 _LID_NEAR, _LID_MIDDLE = 1.35, 0.3
 """Where the middle of a lid's edge is looked for, in radii of the eye."""
+_SIDES: Final = ("Left", "Right")
+_LIDS: Final = tuple([UNITS.index(f"{unit}{side}") for unit in ("eyeBlink", "eyeWide")] for side in _SIDES)
+_LOWER, _MOST_HELD = 0.22, 0.3
+"""How far the lower lid is raised at rest, and how much of a blink the upper one may need to rest in its
+place."""
 _BEND = 0.55
 """How much a lid's edge rises to both sides of its middle, over the square of the distance."""
 
@@ -45,32 +62,57 @@ class Eye:
     def __init__(self, avatar: Avatar, mesh: Mesh, side: int) -> None:
         """`side` 0 is the model's left eye, 1 its right one."""
         self.triangles = mesh.eyes[side]
+        self._side = side
         self._vertex = np.unique(self.triangles).astype(np.int32)
         self.place = np.zeros((len(mesh.rest), 2), np.float32)
         self.place[self._vertex] = 2 * mesh.raw_uv[self._vertex] - 1
         self._size = np.array(mesh.eye_texture.size, np.float32)
         self._center, self._radius = mesh.eyes_at[side], mesh.eye_radius
         self._lid, self._lid_moves = _lid(avatar, mesh, side)
+        self._held = _held(self._lid - float(self._center[1]), self._lid_moves, self._radius, side)
+        ahead = mesh.camera[0] - self._center
+        self._toe_in = float(np.arctan2(ahead[0], ahead[2]))
+        """By how much it looks to the viewer's right when both eyes look at the viewer, in radians."""
+
+    def hold(self, units: F32) -> F32:
+        """What is added to face `units` (52,), so that the lid lies where a calm person's does; less so the
+        further a blink shuts it or surprise lifts it."""
+        return self._held * np.float32(max(0.0, 1.0 - float(units[_LIDS[self._side]].sum())))
 
     def turn(self, gaze: F32, uv: F32) -> None:
-        """Write the texels `uv` (V, 2) of this eye's vertices for `gaze` (2,) in -1..1, right and up."""
+        """Write the texels `uv` (V, 2) of this eye's vertices for `gaze` (2,) in -1..1, right and up; at 0
+        both eyes look at the viewer."""
         across, up = (float(part) * np.radians(most) for part, most in zip(gaze, SWING_DEG, strict=True))
-        turn_eye(self._vertex, self.place, across, up, self._size, uv)
+        turn_eye(self._vertex, self.place, across + self._toe_in, up, self._size, uv)
 
-    def light(self, motion: Motion) -> F32:
-        """(4,) for `draw_eye`: where the light is mirrored, where the lid's edge is, how far it came down."""
-        swing = np.array([motion.gaze[0] * SWING_DEG[0], -motion.gaze[1] * SWING_DEG[1]], np.float32) / 90
+    def light(self, units: F32, gaze: F32) -> F32:
+        """(4,) for `draw_eye` with face `units` (52,) and `gaze` (2,): where the light is mirrored, where the
+        lid's edge is, how dark its shadow."""
+        swing = np.array([gaze[0] * SWING_DEG[0], -gaze[1] * SWING_DEG[1]], np.float32) / 90
         glint = _GLINT_AT + _GLINT_FOLLOW * swing
-        height = self._lid + motion.units @ self._lid_moves
+        height = self._lid + units @ self._lid_moves
         rest, now = (float(_place((each - self._center[1]) / self._radius)) for each in (self._lid, height))
         lowered = min(max((now - rest) / 0.35, 0.0), 1.0)
         across, down = glint.tolist()
-        return np.array([across, max(down, now + _GLINT_BELOW), now, lowered * _SHADOW_DEPTH], np.float32)
+        dark = _SHADOW_REST + lowered * _SHADOW_DEPTH
+        return np.array([across, max(down, now + _GLINT_BELOW), now, dark], np.float32)
 
 
 def _place(height: np.float32 | float) -> np.float64:
     """The place down of what is `height` radii above the eye's middle."""
     return -np.arcsin(np.clip(height, -1, 1)) * 2 / np.pi
+
+
+def _held(above: float, moves: F32, radius: float, side: int) -> F32:
+    """The units (52,) that bring an upper lid from a height `above` the eye's middle to where it rests, and
+    the lower one to the iris; `moves` (52,) is how far each lifts the upper."""
+    blink, _ = _LIDS[side]
+    drop = above - radius * np.sin(_IRIS_EDGE * np.pi / 2) * (1 - 2 * _COVERED)
+    held = np.zeros(len(UNITS), np.float32)
+    held[UNITS.index(f"eyeSquint{_SIDES[side]}")] = _LOWER
+    if moves[blink] < 0:
+        held[blink] = np.clip(drop / -moves[blink], 0, _MOST_HELD)
+    return held
 
 
 def _lid(avatar: Avatar, mesh: Mesh, side: int) -> tuple[float, F32]:
@@ -108,7 +150,9 @@ def turn_eye(vertex: I32, place: F32, across: float, up: float, size: F32, uv: F
         x, z = x * cx - z * sx, z * cx + x * sx
         y, z = y * cy - z * sy, z * cy + y * sy
         length = np.sqrt(x * x + y * y)
-        share = np.arctan2(length, z) / (np.pi / 2) / max(length, 1e-6)
+        away = np.arctan2(length, z) / (np.pi / 2)
+        rim = max(1.0 - away * away / (_KEPT * _KEPT), 0.0)
+        share = away * (1.0 + _SHRINK * rim * rim) / max(length, 1e-6)
         uv[i, 0] = min(max((0.5 + 0.5 * x * share) * size[0] - 0.5, 0.0), size[0] - 1.0)
         uv[i, 1] = min(max((0.5 - 0.5 * y * share) * size[1] - 0.5, 0.0), size[1] - 1.0)
 
@@ -163,14 +207,16 @@ def draw_eye(
                     lit = w0 * shade[a] + w1 * shade[b] + w2 * shade[c]
                     below = py - light[2] - np.float32(_BEND) * px * px
                     fade = min(max(one - below / np.float32(_SHADOW_REACH), np.float32(0.0)), one)
-                    lit *= one - light[3] * fade * fade
+                    lit *= (one - light[3] * fade * fade) * (one - np.float32(_ROUND) * px * px)
                     gx, gy = px - light[0], py - light[1]
                     away = np.sqrt(gx * gx + gy * gy) / np.float32(_GLINT_RADIUS)
-                    glint = min(max(np.float32(1.4) - away, np.float32(0.0)), one) * np.float32(235.0)
-                    glint *= one - fade * min(light[3] * np.float32(2.2), one)
+                    glint = min(max(np.float32(1.4) - away, np.float32(0.0)), one) * np.float32(_GLINT)
+                    glint *= one - fade * min(
+                        max(light[3] - np.float32(_SHADOW_REST), np.float32(0.0)) * np.float32(3.0), one
+                    )
                     red = np.float32(pixel & np.uint32(255)) * lit
-                    green = np.float32((pixel >> np.uint32(8)) & np.uint32(255)) * lit
-                    blue = np.float32((pixel >> np.uint32(16)) & np.uint32(255)) * lit
+                    green = np.float32((pixel >> np.uint32(8)) & np.uint32(255)) * lit * np.float32(_GREEN)
+                    blue = np.float32((pixel >> np.uint32(16)) & np.uint32(255)) * lit * np.float32(_BLUE)
                     share = glint * np.float32(1 / 255)
                     red, green, blue = (
                         red + (glint - red * share),

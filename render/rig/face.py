@@ -149,7 +149,7 @@ class Face:
 
     def _pose(self, motion: Motion, canvas: Canvas, groups: tuple[Group, ...]) -> None:
         mesh = self._mesh
-        units = (motion.units + mesh.release * np.float32(parting(motion.units))).astype(np.float32)
+        units = (self._units(motion) + mesh.release * np.float32(parting(motion.units))).astype(np.float32)
         posing.turns(motion.head, canvas.matrices)
         lag = np.array([*np.radians(motion.hair), mesh.hair_top], np.float32)
         sway = self._field.sway(motion.body)
@@ -160,6 +160,11 @@ class Face:
                 mesh.camera, mesh.lens, canvas.world, canvas.screen,
             )  # fmt: skip
 
+    def _units(self, motion: Motion) -> F32:
+        """The units (52,) of `motion` with lids that lie as a calm person's do."""
+        left, right = self._eyes
+        return (motion.units + left.hold(motion.units) + right.hold(motion.units)).astype(np.float32)
+
     def _posed(self, motion: Motion, canvas: Canvas) -> Posed:
         """What the head shows beside its shape: lit mouth, turned eyes and outline."""
         mesh, outline, fringe = self._mesh, self._outline, canvas.fringe
@@ -167,6 +172,7 @@ class Face:
         self._interior.light(canvas.world, canvas.screen, canvas.normal, canvas.tone)
         for eye in self._eyes:
             eye.turn(motion.gaze, canvas.uv)
+        units = self._units(motion)
         left, right = self._eyes
         count = edges.find_outline(canvas.screen, mesh.skin, outline.sides, fringe.facing, fringe.chosen)
         edges.grow_fringe(
@@ -177,7 +183,7 @@ class Face:
             screen=canvas.screen,
             uv=canvas.uv,
             tone=canvas.tone,
-            lights=(left.light(motion), right.light(motion)),
+            lights=(left.light(units, motion.gaze), right.light(units, motion.gaze)),
             parted=self._interior.gap(canvas.world) > 0,
             fringe=fringe,
             edge_count=count,

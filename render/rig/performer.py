@@ -32,10 +32,8 @@ GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 _BROW = unit_vector({"browInnerUp": 0.55, "browOuterUp": 0.45})
 _LOOK_DOWN = unit_vector({"eyeLookDown": 0.95})
 _LOOK_UP = unit_vector({"eyeLookUp": 0.95})
-_EASE = unit_vector({"eyeLookDown": 0.24})
+_EASE = unit_vector({"eyeLookDown": 0.18})
 _WIDE = UNITS.index("eyeWideLeft")
-_AWAKE = unit_vector({"eyeWide": 0.20})
-"""Lids at rest lie near the pupil; someone who is there holds them a little higher."""
 _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10, "eyeLookDown": 0.28})
 """What a blink does around the lids. The eyes turn down in it, which also keeps the lashes before the lid."""
 _BODY_LEAST = np.array([0, -1], np.float32)
@@ -140,7 +138,7 @@ def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     units += (_LOOK_UP if up > 0 else _LOOK_DOWN) * np.float32(abs(up))
     calm = 1.0 - min(float(units[_WIDE]), 1.0)
     hang = life.ease * max(0.0, 1.0 - (2.0 * up if up > 0 else -up)) * calm
-    units += _EASE * np.float32(hang) + _AWAKE * np.float32(calm * (1.0 - life.blink))
+    units += _EASE * np.float32(hang)
     units[_LIDS] = np.maximum(units[_LIDS], np.float32(life.blink))
     bounded = np.clip(units, 0, 1).astype(np.float32)
     return Motion(bounded, head, gaze, life.body.astype(np.float32), np.zeros(2, np.float32))

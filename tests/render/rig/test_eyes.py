@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -7,7 +5,6 @@ from support.rig import SMALL, avatar, meshed
 from visavis.render.rig import raster
 from visavis.render.rig.eyes import SWING_DEG, Eye, draw_eye, turn_eye
 from visavis.render.rig.mesh import Mesh, load_mesh
-from visavis.render.rig.motion import Motion, still
 from visavis.render.rig.scan import scratch
 from visavis.render.rig.units import unit_vector
 
@@ -29,9 +26,15 @@ def looked(gaze: tuple[float, float], place: list[tuple[float, float]]) -> F32:
     return (uv + 0.5) / 90.5 - 1
 
 
-def test_a_straight_look_shows_the_texture_as_it_is() -> None:
-    place = [(0.0, 0.0), (0.3, -0.2), (-0.5, 0.4)]
-    assert looked((0, 0), place) == pytest.approx(np.array(place), abs=0.01)
+def test_a_straight_look_shows_the_texture_as_it_is_around_an_iris_that_is_smaller() -> None:
+    beside = [(0.0, 0.0), (0.8, -0.2), (-0.6, 0.6)]
+    assert looked((0, 0), beside) == pytest.approx(np.array(beside), abs=0.01)
+    assert np.hypot(*looked((0, 0), [(0.27, 0.0)])[0]) == pytest.approx(0.33, abs=0.005)
+
+
+def test_no_part_of_the_texture_is_passed_twice() -> None:
+    seen = looked((0, 0), [(share, 0.0) for share in np.linspace(0, 0.95, 60).tolist()])
+    assert (np.diff(seen[:, 0]) > 0).all()
 
 
 @pytest.mark.parametrize(
@@ -61,22 +64,54 @@ def test_texels_stay_inside_the_texture(mesh: Mesh) -> None:
     assert (eyes <= (width - 1, height - 1)).all()
 
 
-def moved(units: dict[str, float], gaze: tuple[float, float] = (0, 0)) -> Motion:
-    return replace(still(), units=unit_vector(units), gaze=np.array(gaze, np.float32))
+def lit(eye: Eye, units: dict[str, float], gaze: tuple[float, float] = (0, 0)) -> F32:
+    weights = unit_vector(units)
+    return eye.light(weights + eye.hold(weights), np.array(gaze, np.float32))
+
+
+@pytest.mark.parametrize("name", ["ruby", "marcus"])
+def test_the_upper_lid_rests_on_the_iris(name: str) -> None:
+    """It hides a sixth to a third of the iris' height, and leaves the pupil free."""
+    for side in (0, 1):
+        eye, mesh = Eye(avatar(name), meshed(name), side), meshed(name)
+        radius = np.sin(np.radians(90 * 0.27)) * mesh.eye_radius
+        above = -np.sin(np.radians(90 * float(lit(eye, {})[2]))) * mesh.eye_radius
+        assert 1 / 7 < (1 - above / radius) / 2 < 1 / 3
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_held_lid_leaves_blinks_and_surprise_whole(mesh: Mesh, side: int) -> None:
+    eye = Eye(avatar(), mesh, side)
+    assert eye.hold(unit_vector({})).any()
+    assert not eye.hold(unit_vector({"eyeBlink": 1.0})).any()
+    assert not eye.hold(unit_vector({"eyeWide": 0.8, "eyeBlink": 0.3})).any()
+    half, none = (eye.hold(unit_vector({"eyeWide": weight})).sum() for weight in (0.5, 0.0))
+    assert half == pytest.approx(none / 2)
+
+
+def test_both_eyes_meet_at_the_viewer(mesh: Mesh) -> None:
+    """The pupil of the one on the viewer's right, which is the model's left, lies nearer to the nose."""
+    places: list[float] = []
+    for side in (0, 1):
+        eye, uv = Eye(avatar(), mesh, side), mesh.uv.copy()
+        eye.turn(np.zeros(2, np.float32), uv)
+        mine = np.unique(mesh.eyes[side])
+        pupil = mine[np.abs(uv[mine] - (np.array(mesh.eye_texture.size) - 1) / 2).sum(1).argsort()[:3]]
+        places.append(float(eye.place[pupil, 0].mean()))
+    assert places[0] < places[1]
 
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_lowered_lid_throws_a_shadow(mesh: Mesh, side: int) -> None:
     eye = Eye(avatar(), mesh, side)
-    lights = [eye.light(moved({"eyeBlink": blink})) for blink in (0.0, 0.4, 0.8)]
-    assert lights[0][3] == 0
+    lights = [lit(eye, {"eyeBlink": blink}) for blink in (0.0, 0.4, 0.8)]
     assert lights[0][2] < lights[1][2] < lights[2][2]
-    assert 0 < lights[1][3] <= lights[2][3]
+    assert 0 < lights[0][3] < lights[1][3] <= lights[2][3]
 
 
 def test_the_light_in_an_eye_follows_its_turn_in_part(mesh: Mesh) -> None:
     eye = Eye(avatar(), mesh, 0)
-    ahead, right = eye.light(moved({})), eye.light(moved({}, (1, 0)))
+    ahead, right = lit(eye, {}), lit(eye, {}, (1, 0))
     assert 0 < right[0] - ahead[0] < SWING_DEG[0] / 90
     assert right[1] == ahead[1]
 
@@ -84,7 +119,7 @@ def test_the_light_in_an_eye_follows_its_turn_in_part(mesh: Mesh) -> None:
 @pytest.mark.parametrize("name", ["ruby", "marcus"])
 def test_the_light_in_an_eye_is_not_hidden_by_the_lid(name: str) -> None:
     for side in (0, 1):
-        light = Eye(avatar(name), meshed(name), side).light(moved({}))
+        light = lit(Eye(avatar(name), meshed(name), side), {})
         assert light[1] > light[2] + 0.05
         assert light[1] < 0.15
 
@@ -102,10 +137,13 @@ def ball(light: F32, *, shade: float = 1.0) -> NDArray[np.uint8]:
     return out.view(np.uint8).reshape(SIDE, SIDE, 4)[..., 0]
 
 
-def test_an_eye_is_its_texture_times_its_shade() -> None:
+def test_an_eye_is_its_texture_times_its_shade_and_darker_to_its_sides() -> None:
     away = np.array([9, 9, -9, 0], np.float32)
-    assert (ball(away) == 100).all()
-    assert (ball(away, shade=0.5) == 50).all()
+    assert (ball(away)[:, SIDE // 2] == 100).all()
+    assert (ball(away, shade=0.5)[:, SIDE // 2] == 50).all()
+    across = ball(away)[0, SIDE // 2 :].astype(int)
+    assert (np.diff(across) <= 0).all()
+    assert 60 < across[-1] < 85
 
 
 def test_the_light_is_mirrored_at_its_place() -> None:
