@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..stream.controls import Controls
+from ..stream.link import EngineCounts
 from ..stream.media import TickAudio
 from ..stream.stage import StageSpec
 from .avatar import Avatar
@@ -88,4 +89,10 @@ class Engine(Protocol):
 
     def close(self, slot: int) -> None:
         """Release the slot."""
+        ...
+
+    def counts(self) -> EngineCounts | None:
+        """What has been counted since the engine was made, None from one that counts nothing. It only reads:
+        a step may be under way on another thread.
+        """
         ...

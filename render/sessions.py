@@ -112,6 +112,7 @@ class Sessions:
         self._guests: dict[str, Guest] = {}
         self._errands: deque[Guest] = deque()
         self._gauged_ns = 0
+        self._counted: link.EngineCounts | None = None
 
     @property
     def latency_ms(self) -> int:
@@ -234,14 +235,24 @@ class Sessions:
         return []
 
     def outgoing(self, now_ns: int) -> list[link.ToFront]:
-        """Everything whose time has come: ticks, starved segments, and once a second the gauges."""
+        """Everything whose time has come: ticks, starved segments, and once a second the gauges
+        and what the engine counts."""
         lives = [guest.live for guest in self._guests.values() if guest.live]
         messages: list[link.ToFront] = [tick for live in lives for tick in live.due(now_ns)]
         messages += self._starved(now_ns)
         if now_ns - self._gauged_ns >= NS_PER_SECOND:
             self._gauged_ns = now_ns
             messages += [live.gauges() for live in lives]
+            messages += self._news()
         return messages
+
+    def _news(self) -> list[link.ToFront]:
+        """What the engine has counted, where that has changed."""
+        counts = self._engine.counts()
+        if counts is None or counts == self._counted:
+            return []
+        self._counted = counts
+        return [counts]
 
     def next_send_ns(self) -> int | None:
         """When `outgoing` has the next tick, as far as they are encoded."""

@@ -145,8 +145,22 @@ class Gauges(msgspec.Struct, frozen=True, tag=True, array_like=True):
     queued_ms: int
 
 
+class EngineCounts(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """At most once a second, when they have changed: what the engine counted since the worker started.
+
+    Hops of motion that the motion cache knew, that it did not know, and that had to make room in it; the
+    bytes that it holds now; samples that were no number or beyond full scale.
+    """
+
+    cache_hits: int = 0
+    cache_misses: int = 0
+    cache_evictions: int = 0
+    cache_bytes: int = 0
+    mended_samples: int = 0
+
+
 ToWorker = Open | Audio | EndSegment | Interrupt | SetControls | Keyframe | Bitrate | Close
-ToFront = Ready | Opened | Fault | Tick | Interrupted | Starved | Gauges
+ToFront = Ready | Opened | Fault | Tick | Interrupted | Starved | Gauges | EngineCounts
 MessageT = TypeVar("MessageT")
 
 _ENCODER = msgspec.msgpack.Encoder()

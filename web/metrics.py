@@ -49,6 +49,20 @@ class Metrics:
         feeds = [viewer for program in programs for viewer in program.viewers if isinstance(viewer, Feed)]
         yield _gauge("viewer_drops", "Packets that slow viewers lost", sum(feed.dropped for feed in feeds))
         yield _histogram("tick_lateness_seconds", "How late ticks left", figures.lateness_ms)
+        yield from self._engine()
+
+    def _engine(self) -> Iterator[Metric]:
+        """Nothing where the engine counts nothing: a zero would say that it does."""
+        counts = self._sessions.engine_counts()
+        if counts is None:
+            return
+        yield _counter("motion_cache_hits", "Hops of motion that were known", counts.cache_hits)
+        yield _counter("motion_cache_misses", "Hops of motion that had to be made", counts.cache_misses)
+        yield _counter("motion_cache_evictions", "Hops of motion that made room", counts.cache_evictions)
+        yield _gauge("motion_cache_bytes", "What known motion takes now", counts.cache_bytes)
+        yield _counter(
+            "mended_samples", "Samples that were no number or beyond full scale", counts.mended_samples
+        )
 
 
 def _gauge(name: str, text: str, value: float) -> Metric:

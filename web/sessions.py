@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from ..stream.clock import NS_PER_SECOND
 from ..stream.controls import Controls
 from ..stream.errors import CapacityError, LinkError, StartingError, VisavisError
-from ..stream.link import Fault, Gauges, Interrupted, Opened, Ready, Starved, Tick, ToFront
+from ..stream.link import EngineCounts, Fault, Gauges, Interrupted, Opened, Ready, Starved, Tick, ToFront
 from ..stream.pacer import spread
 from .port import WorkerPort
 from .program import Description, Program, ProgramState
-from .traffic import Totals
+from .traffic import EngineTotals, Totals
 from .wire import Failure
 
 _LOG = logging.getLogger(__name__)
@@ -65,6 +65,7 @@ class Sessions:
         self._programs: dict[str, Program] = {}
         self._faults: dict[str, Fault] = {}
         self._past = Totals()
+        self._engine_totals = EngineTotals()
 
     @property
     def ready(self) -> bool:
@@ -94,6 +95,10 @@ class Sessions:
         for program in self._programs.values():
             totals.add(program.counts, program.traffic)
         return totals
+
+    def engine_counts(self) -> EngineCounts | None:
+        """What the engine counted, over all workers there have been; None where it counts nothing."""
+        return self._engine_totals.total
 
     def find(self, name: str) -> Program | None:
         return self._programs.get(name)
@@ -154,6 +159,7 @@ class Sessions:
 
     def worker_lost(self) -> None:
         self._ready = None
+        self._engine_totals.restart()
         for program in self.programs:
             program.worker_lost()
 
@@ -161,6 +167,9 @@ class Sessions:
         """One message of the worker's. What concerns an ended session is ignored."""
         if isinstance(message, Ready):
             raise LinkError("the worker said twice that it is ready")
+        if isinstance(message, EngineCounts):
+            self._engine_totals.take(message)
+            return
         program = self._programs.get(message.session)
         if program is None:
             return

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from ..stream.clock import FRAME_RATE, NS_PER_MS, NS_PER_SECOND
-from ..stream.link import Gauges, Tick
+from ..stream.link import EngineCounts, Gauges, Tick
 from ..stream.stats import Histogram
 
 KEYFRAME_INTERVAL_NS = 500 * NS_PER_MS
@@ -77,6 +77,40 @@ class Totals:
         mine.total += other.total
         mine.sum += other.sum
         mine.max = max(mine.max, other.max)
+
+
+@dataclass(slots=True)
+class EngineTotals:
+    """What the engines of all workers counted, one worker after another. What the last one counted after its
+    last word is lost with it.
+    """
+
+    _past: EngineCounts = field(default_factory=EngineCounts)
+    _now: EngineCounts | None = None
+    _seen: bool = False
+
+    @property
+    def total(self) -> EngineCounts | None:
+        """None where no engine has counted anything; what it holds is that of the present worker."""
+        if not self._seen:
+            return None
+        past, now = self._past, self._now or EngineCounts()
+        return EngineCounts(
+            cache_hits=past.cache_hits + now.cache_hits,
+            cache_misses=past.cache_misses + now.cache_misses,
+            cache_evictions=past.cache_evictions + now.cache_evictions,
+            cache_bytes=now.cache_bytes,
+            mended_samples=past.mended_samples + now.mended_samples,
+        )
+
+    def take(self, counts: EngineCounts) -> None:
+        self._now = counts
+        self._seen = True
+
+    def restart(self) -> None:
+        """The next worker's counters begin at 0 again, and its cache is empty."""
+        self._past = self.total or EngineCounts()
+        self._now = None
 
 
 @dataclass(slots=True)

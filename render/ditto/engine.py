@@ -15,6 +15,7 @@ from ...stream.chance import seed_for
 from ...stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from ...stream.controls import Controls
 from ...stream.errors import AvatarError, UsageError
+from ...stream.link import EngineCounts
 from ...stream.stage import StageSpec
 from ..avatar import Avatar
 from ..engine import Crop, Due
@@ -191,6 +192,17 @@ class DittoEngine:
         del self._slots[slot]
         self._mover.close(slot)
         self._painter.close(slot)
+
+    def counts(self) -> EngineCounts:
+        """What has been counted since the engine was made."""
+        cache = self._mover.cache.counts
+        return EngineCounts(
+            cache_hits=cache.hits,
+            cache_misses=cache.misses,
+            cache_evictions=cache.evictions,
+            cache_bytes=cache.used_bytes,
+            mended_samples=self._mover.mended_samples,
+        )
 
     def _check(self, due: Sequence[Due]) -> None:
         seen: set[int] = set()

@@ -4,8 +4,11 @@ WHEP, speech, interrupt, and clips.
 
 import asyncio
 import json
+import os
+import signal
 import time
 import urllib.error
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import pairwise
@@ -15,6 +18,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from support import tiny
 from support.artifacts import keep
 from support.browser import chromium, shot
@@ -106,6 +110,52 @@ async def test_two_faces_are_live_at_once_and_each_says_all_of_its_own(server: S
     assert adam.last.shape == eve.last.shape == (tiny.PLATE[1] * 3 // 2, tiny.PLATE[0])
     assert np.abs(adam.last.astype(int) - eve.last).mean() > 5
     keep("ditto-counters", {name: [float(value)] for name, value in state["counters"].items()})
+
+
+def metrics(server: Server) -> dict[str, float]:
+    """What /metrics says."""
+    with urllib.request.urlopen(server.url + "/metrics", timeout=30) as answer:
+        text = answer.read().decode()
+    return {
+        sample.name.removeprefix("visavis_"): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if "le" not in sample.labels
+    }
+
+
+def until_counted(server: Server, name: str, above: float) -> dict[str, float]:
+    """What /metrics says once `name` is more than `above`."""
+    for _ in range(150):
+        if (seen := metrics(server)).get(name, 0) > above:
+            return seen
+        time.sleep(0.2)
+    raise AssertionError(f"{name} stays at {above} or below")
+
+
+async def test_the_motion_cache_shows_in_the_metrics_and_counts_on_in_a_new_worker(server: Server) -> None:
+    async def silent(seed: int) -> None:
+        """A session that nobody speaks in."""
+        wish = {"avatar": "adam", "seed": seed}
+        session = await asyncio.to_thread(server.call, "POST", "/v1/sessions", wish)
+        async with Watch(server.url, f"/whep/{session['id']}") as viewer:
+            await viewer.until_frames(25)
+        await asyncio.to_thread(server.call, "DELETE", f"/v1/sessions/{session['id']}")
+
+    await silent(5)
+    misses = "motion_cache_misses_total"
+    first = await asyncio.to_thread(until_counted, server, misses, 0)
+    assert first["mended_samples_total"] == 0
+    assert first["motion_cache_bytes"] > 0
+    (worker,) = server.worker_pids()
+    os.kill(worker, signal.SIGKILL)
+    await asyncio.to_thread(until_counted, server, "worker_restarts_total", first["worker_restarts_total"])
+    lost = await asyncio.to_thread(until_counted, server, "worker_up", 0)
+    await silent(6)
+    after = await asyncio.to_thread(until_counted, server, misses, lost[misses])
+    kept = [name for name in first if name.startswith("motion_cache") and name.endswith("_total")]
+    assert len(kept) == 3
+    assert all(first[name] <= lost[name] <= after[name] for name in kept)
 
 
 async def test_text_is_spoken(server: Server) -> None:

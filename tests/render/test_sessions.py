@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import av
 import numpy as np
 import pytest
@@ -5,7 +7,7 @@ from support.pattern import BrokenEngine, PatternEngine, read_luma
 from support.virtual import RATE, VirtualWorker, request, say, tone
 from visavis.render.rig.engine import RigEngine
 from visavis.stream import link
-from visavis.stream.clock import NS_PER_MS, PROGRAM_HOP, TICK_NS
+from visavis.stream.clock import NS_PER_MS, NS_PER_SECOND, PROGRAM_HOP, TICK_NS
 
 
 @pytest.fixture
@@ -284,3 +286,21 @@ def test_a_segment_whose_client_went_quiet_is_told_and_finished(worker: VirtualW
     assert [message.segment for message in worker.of(link.Starved)] == ["s"]
     spans = [span for tick in worker.ticks("a") for span in tick.spans]
     assert spans[-1].last
+
+
+def test_what_the_engine_counts_is_told_once_a_second_and_only_when_it_has_changed() -> None:
+    engine = PatternEngine()
+    worker = VirtualWorker(engine)
+    worker.run(3_000)
+    assert not worker.of(link.EngineCounts)
+    worker.tell(request("a"))
+    for step in range(100):
+        engine.counted = link.EngineCounts(cache_hits=min(step, 60))
+        worker.run(40)
+    times_ns, told = zip(
+        *[(at, one) for at, one in worker.said if isinstance(one, link.EngineCounts)], strict=True
+    )
+    assert told[-1] == link.EngineCounts(cache_hits=60)
+    assert 3 <= len(told) <= 4
+    assert len(set(told)) == len(told)
+    assert all(b - a >= NS_PER_SECOND for a, b in pairwise(times_ns))

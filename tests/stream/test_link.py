@@ -52,6 +52,7 @@ to_front = st.one_of(
     st.builds(link.Interrupted, names, numbers, numbers),
     st.builds(link.Starved, names, names),
     st.builds(link.Gauges, names, *[numbers] * 5),
+    st.builds(link.EngineCounts, *[numbers] * 5),
 )
 WAYS = pytest.mark.parametrize(
     ("inbox", "messages"),

@@ -12,6 +12,7 @@ from visavis.render.avatar import Avatar
 from visavis.render.engine import Crop, Due
 from visavis.stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from visavis.stream.controls import Controls
+from visavis.stream.link import EngineCounts
 from visavis.stream.stage import StageSpec
 
 CROP = (64, 256)
@@ -36,6 +37,7 @@ class PatternEngine:
         self.spec = StageSpec(rate, window=FEATURE_HOP, hop=FEATURE_HOP, lookahead=DELAY * FEATURE_HOP)
         self.loud: dict[int, dict[int, bool]] = {}
         self.log: list[tuple[object, ...]] = []
+        self.counted: EngineCounts | None = None
 
     def warm(self) -> None:
         pass
@@ -60,6 +62,9 @@ class PatternEngine:
     def close(self, slot: int) -> None:
         self.log.append(("close", slot))
         del self.loud[slot]
+
+    def counts(self) -> EngineCounts | None:
+        return self.counted
 
     def _hear(self, due: Due) -> Crop | None:
         loud = self.loud[due.slot]

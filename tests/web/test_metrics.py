@@ -1,7 +1,7 @@
 from prometheus_client.parser import text_string_to_metric_families
 from support.front import Port, tick
 from visavis.stream.controls import Controls
-from visavis.stream.link import Gauges, Opened, Ready
+from visavis.stream.link import EngineCounts, Gauges, Opened, Ready
 from visavis.web.bitrate import Estimate
 from visavis.web.chores import Chores
 from visavis.web.metrics import Metrics
@@ -17,6 +17,27 @@ def values(metrics: Metrics) -> dict[str, float]:
         for family in text_string_to_metric_families(metrics.text().decode())
         for sample in family.samples
     }
+
+
+async def test_counters_of_the_engine_are_shown_once_it_counts_and_never_go_backwards() -> None:
+    async with Chores() as chores:
+        sessions = Sessions(SessionOptions(), worker=Port(), on_close=lambda _: None)
+        metrics = Metrics(sessions, Workers(chores, ("none",)), Peers(WebRtcOptions(), chores))
+        sessions.worker_up(Ready("ditto", 240, "clip", 2))
+        assert not [name for name in values(metrics) if "motion_cache" in name or "mended" in name]
+        sessions.message(EngineCounts(7, 5, 3, 4_096, 1))
+        names = [f"visavis_motion_cache_{name}" for name in ("hits_total", "misses_total", "evictions_total")]
+        names += ["visavis_motion_cache_bytes", "visavis_mended_samples_total"]
+        seen: list[list[float]] = []
+        for step in (
+            lambda: None,
+            sessions.worker_lost,
+            lambda: sessions.worker_up(Ready("ditto", 240, "clip", 2)),
+            lambda: sessions.message(EngineCounts(1, 1, 0, 64, 0)),
+        ):
+            step()
+            seen.append([values(metrics)[name] for name in names])
+        assert seen == [[7, 5, 3, 4_096, 1], [7, 5, 3, 0, 1], [7, 5, 3, 0, 1], [8, 6, 3, 64, 1]]
 
 
 async def test_figures_are_those_of_the_sessions() -> None:

@@ -1,8 +1,8 @@
 import pytest
 from support.front import tick
 from visavis.stream.clock import NS_PER_MS
-from visavis.stream.link import Gauges
-from visavis.web.traffic import Counts, KeyframeGate, Totals, Traffic
+from visavis.stream.link import EngineCounts, Gauges
+from visavis.web.traffic import Counts, EngineTotals, KeyframeGate, Totals, Traffic
 
 
 def test_counters_go_on_when_a_new_worker_begins_at_zero() -> None:
@@ -57,3 +57,23 @@ def test_totals_add_up_over_sessions() -> None:
     assert (totals.generated, totals.repeated, totals.late, totals.underruns) == (14, 2, 4, 6)
     assert totals.ticks == totals.lateness_ms.total == 2
     assert totals.lateness_ms.max == pytest.approx(3)
+
+
+def test_what_engines_count_goes_on_with_the_next_worker_and_its_cache_begins_empty() -> None:
+    totals = EngineTotals()
+    assert totals.total is None
+    totals.take(EngineCounts(5, 4, 3, 2_000, 1))
+    totals.take(EngineCounts(50, 40, 30, 1_000, 10))
+    totals.restart()
+    assert totals.total == EngineCounts(50, 40, 30, 0, 10)
+    totals.take(EngineCounts(1, 2, 3, 4, 5))
+    assert totals.total == EngineCounts(51, 42, 33, 4, 15)
+    totals.restart()
+    totals.restart()
+    assert totals.total == EngineCounts(51, 42, 33, 0, 15)
+
+
+def test_an_engine_that_counts_nothing_has_no_totals_after_a_restart_either() -> None:
+    totals = EngineTotals()
+    totals.restart()
+    assert totals.total is None

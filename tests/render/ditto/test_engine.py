@@ -19,6 +19,7 @@ from visavis.render.ditto.windows import WindowShape
 from visavis.render.engine import Crop, Due
 from visavis.render.weights import file_named
 from visavis.stream.errors import AvatarError, UsageError
+from visavis.stream.link import EngineCounts
 from visavis.stream.stage import pipeline_latency
 
 Pictures = dict[int, NDArray[np.uint8]]
@@ -207,3 +208,21 @@ def test_the_source_leads_windows_again_as_the_configuration_has_it() -> None:
         assert bool(one._mover.cache.counts.misses) == bool(cache_bytes)
     assert same(runs[1], runs[2]) == list(runs[1])
     assert same(runs[0], runs[1]) != list(runs[1])
+
+
+def test_what_was_heard_before_is_counted_as_a_hit_and_what_is_no_sound_as_mended() -> None:
+    one = engine()
+    assert one.counts() == EngineCounts()
+    ticks = [heard(index) for index in range(12)]
+    played(opened(one), ticks)
+    first = one.counts()
+    assert (first.cache_hits, first.mended_samples) == (0, 0)
+    assert first.cache_misses > 0
+    assert first.cache_bytes > 0
+    one.close(0)
+    played(opened(one), ticks)
+    again = one.counts()
+    assert (again.cache_hits, again.cache_misses) == (first.cache_misses, first.cache_misses)
+    loud = replace(heard(12), audio=replace(heard(12).audio, heard=np.full(640, 1.5, np.float32)))
+    one.step([loud])
+    assert one.counts().mended_samples == 640

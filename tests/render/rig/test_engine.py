@@ -159,3 +159,8 @@ def test_a_warm_engine_steps_as_a_cold_one_does() -> None:
     warm.warm()
     opened(warm, 0)
     assert len(play(warm, 0, [heard(0)])) == 1
+
+
+def test_it_counts_nothing(engine: RigEngine) -> None:
+    play(engine, opened(engine, 0), [heard(0, np.full(HOP, 2, np.float32))])
+    assert engine.counts() is None
