@@ -16,12 +16,11 @@ from ..stream import link
 from ..stream.clock import FRAME_RATE, NS_PER_SECOND, FrameClock
 from ..stream.errors import AudioError, IllegalTransition, VisavisError
 from ..stream.media import AudioChunk
-from ..stream.pacer import Pacer, PacerOptions
+from ..stream.pacer import Pacer, PacerOptions, latency_ms
 from ..stream.pcm import to_float
 from ..stream.resample import check_rate
 from ..stream.roster import Roster
 from ..stream.session import Session
-from ..stream.stage import pipeline_latency
 from ..stream.visemes import VISEMES, Cue
 from .avatar import Avatar, find_avatar
 from .color import color_space
@@ -116,11 +115,8 @@ class Sessions:
 
     @property
     def latency_ms(self) -> int:
-        """From a sample's arrival to its release, at most: the engine's own delay and the lead. Transport and
-        the viewer's buffers come on top.
-        """
-        lead = self.options.lead / FRAME_RATE.per_second
-        return round(1000 * (pipeline_latency([self._engine.spec]) + lead))
+        """From a sample's arrival to its release, at most."""
+        return latency_ms(self._engine.spec, self.options)
 
     def __len__(self) -> int:
         return len(self._guests)

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .clock import NS_PER_MS, TICK_NS, FrameClock
+from .clock import FRAME_RATE, NS_PER_MS, TICK_NS, FrameClock
+from .stage import StageSpec, pipeline_latency
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,13 @@ class PacerOptions:
     def __post_init__(self) -> None:
         if not 1 <= self.lead <= self.horizon:
             raise ValueError(f"lead must lie between 1 and the horizon, not {self.lead} and {self.horizon}")
+
+
+def latency_ms(spec: StageSpec, options: PacerOptions) -> int:
+    """From a sample's arrival to its release, at most: the delay of the engine of `spec`, and the lead.
+    Transport and the viewer's buffers come on top.
+    """
+    return round(1000 * (pipeline_latency([spec]) + options.lead / FRAME_RATE.per_second))
 
 
 @dataclass(frozen=True, slots=True)

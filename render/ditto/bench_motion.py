@@ -14,6 +14,7 @@ from torch import Tensor
 from ...stream.errors import SetupError, UsageError
 from . import keypoints
 from .controls import Controls
+from .delay import LENGTH, WindowShape
 from .features import AudioEncoder, Cadence
 from .lmdm import LmdmSize, MotionDecoder
 from .motion import WIDTH, Motion, Source
@@ -23,10 +24,9 @@ from .random_encoder import random_encoder
 from .random_weights import loaded
 from .sampler import MotionSampler
 from .schedule import Schedule
-from .seams import LENGTH
 from .stitch import StitchNetwork, StitchSize
 from .timing import Step, machine, measured
-from .windows import WindowOptions, Windows, WindowShape
+from .windows import WindowOptions, Windows
 
 STEPS: Final = (10, 4, 25)
 """The first is what others are compared with."""

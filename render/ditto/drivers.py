@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from .delay import LENGTH, WindowShape
 from .hops import HopStage, HopState, Sample, Turn
 from .motion import RIGID, WIDTH
-from .seams import LENGTH
 from .smoothing import moving_mean
-from .windows import WindowOptions, WindowShape, WindowState
+from .windows import WindowOptions, WindowState
 
 Conditions = Callable[[Tensor, int], Tensor]
 """Condition rows (B, T, D) of features (B, T, 1024), the first of which is this frame."""

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
@@ -12,11 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from ...stream.chance import seed_for
-from ...stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from ...stream.controls import Controls
 from ...stream.errors import AvatarError, UsageError
 from ...stream.link import EngineCounts
-from ...stream.stage import StageSpec
 from ..avatar import Avatar
 from ..engine import Crop, Due
 from ..weights import file_named, locate
@@ -25,6 +22,7 @@ from .checkpoints import Source as WeightsSource
 from .checkpoints import parse_source
 from .configuration import load_configuration
 from .decoder import DecoderSize
+from .delay import WindowShape, spec_of
 from .direction import Direction
 from .live_options import LiveOptions
 from .motion import Motion, Source
@@ -35,9 +33,7 @@ from .networks import Networks, best_device, load_networks
 from .painter import Appearance, Painter, Stroke
 from .putback import SIDE, feather
 from .schedule import check_steps
-from .seams import LENGTH
 from .smoothing import VIDEO_FRAMES, moving_mean
-from .windows import WindowShape
 
 _LOG = logging.getLogger(__name__)
 
@@ -97,13 +93,7 @@ class DittoEngine:
         self._painter = Painter(networks, slots)
         self._slots: dict[int, _Slot] = {}
         self._slow = networks.device.type == "cpu" and networks.decoder.size == DecoderSize()
-        hop = self._mover.shape.hop
-        self.spec = StageSpec(
-            Rate(Fraction(FEATURE_HZ)),
-            window=(LENGTH + hop) * FEATURE_HOP,
-            hop=FEATURE_HOP,
-            lookahead=self._mover.delay * FEATURE_HOP,
-        )
+        self.spec = spec_of(self._mover.shape)
 
     def warm(self) -> None:
         """Hear the silence that comes before every session."""

@@ -1,8 +1,7 @@
 """The `ditto` engine as its users ask for it, by texts."""
 
 from .engine import DittoEngine
-from .presets import LIVE, PRESETS, check_latency
-from .windows import WindowShape
+from .presets import LIVE, shape_of
 
 
 def ditto_engine(weights: str | None = None, latency: str | None = None) -> DittoEngine:
@@ -10,5 +9,4 @@ def ditto_engine(weights: str | None = None, latency: str | None = None) -> Ditt
 
     Raises UsageError for texts that are neither, SetupError when the weights cannot be loaded.
     """
-    hop, fuse = PRESETS[check_latency(latency or LIVE)]
-    return DittoEngine(weights, shape=WindowShape(hop=hop, fuse=fuse))
+    return DittoEngine(weights, shape=shape_of(latency or LIVE))

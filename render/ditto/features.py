@@ -17,6 +17,7 @@ from torch import Tensor
 from ...stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from ...stream.errors import SetupError
 from ...stream.stage import StageSpec
+from .delay import LOOKAHEAD
 
 F32 = NDArray[np.float32]
 
@@ -55,7 +56,7 @@ class Chunk:
 
     context: int = 3
     payload: int = 5
-    lookahead: int = 2
+    lookahead: int = LOOKAHEAD
 
     def __post_init__(self) -> None:
         if self.payload < 1 or self.context < 0 or self.lookahead < 0:

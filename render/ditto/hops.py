@@ -13,8 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .seams import LENGTH, Hold
-from .windows import WindowOptions, Windows, WindowShape, WindowState
+from .delay import LENGTH, WindowShape
+from .seams import Hold
+from .windows import WindowOptions, Windows, WindowState
 
 I64 = NDArray[np.int64]
 Sample = Callable[[Tensor, Tensor, Hold], Tensor]

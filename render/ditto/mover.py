@@ -16,6 +16,7 @@ from torch import Tensor
 from ...stream.clock import FEATURE_HOP
 from . import conditions, features
 from .conditions import Character, ConditionState
+from .delay import WindowShape, ticks_after
 from .features import TAIL_SAMPLES, Chunk, FeatureStage
 from .hops import HopStage, Made, Turn
 from .motion import WIDTH
@@ -25,7 +26,7 @@ from .noise import NOISES, Diffusion
 from .sampler import MotionSampler
 from .schedule import Schedule
 from .seams import Hold
-from .windows import WindowOptions, WindowShape
+from .windows import WindowOptions
 
 F32 = NDArray[np.float32]
 Columns = tuple[int, int]
@@ -77,7 +78,7 @@ class Mover:
     ) -> None:
         device = networks.device
         self.shape = shape
-        self.delay = shape.delay + Chunk().lookahead - 1
+        self.delay = ticks_after(shape)
         """Ticks of sound that must follow a frame's own before it has settled."""
         self.cache = MotionCache(cache_bytes)
         self.mended_samples = 0

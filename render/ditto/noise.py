@@ -12,10 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from .delay import LENGTH
 from .hops import HopStage, Turn
 from .motion import WIDTH
 from .sampler import MotionSampler
-from .seams import LENGTH, Hold, free
+from .seams import Hold, free
 
 F32 = NDArray[np.float32]
 

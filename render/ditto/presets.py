@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from ...stream.errors import UsageError
+from .delay import WindowShape
 
 PRESETS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {"low-latency": (2, 2), "balanced": (5, 5), "reference": (10, 10), "offline": (70, 8)}
@@ -22,6 +23,12 @@ def check_latency(name: str) -> str:
     if name not in PRESETS:
         raise UsageError(f"there is no latency {name[:40]!r}; choose one of {', '.join(PRESETS)}")
     return name
+
+
+def shape_of(latency: str) -> WindowShape:
+    """How windows lie for the preset `latency`. Raises UsageError with those there are."""
+    hop, fuse = PRESETS[check_latency(latency)]
+    return WindowShape(hop=hop, fuse=fuse)
 
 
 def check_options(engine: str, *, weights: str | None, latency: str | None) -> None:

@@ -11,7 +11,8 @@ from typing import Final, Protocol
 import torch
 from torch import Tensor
 
-LENGTH: Final = 80
+from .delay import LENGTH
+
 FADE: Final = 3.0
 """Rows in which a difference from what has left sinks to a third."""
 Hold = Callable[[Tensor], Tensor]

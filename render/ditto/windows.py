@@ -11,43 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from .delay import LENGTH, WindowShape
 from .motion import RIGID, WIDTH
-from .seams import LENGTH, Blend, Hold, LedOn, Seam
-
-
-@dataclass(frozen=True, slots=True)
-class WindowShape:
-    """How windows lie: `hop` rows apart, the last `fuse` old rows still to change, means over `smooth`."""
-
-    hop: int = 10
-    fuse: int = 10
-    smooth: int = 3
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.hop <= LENGTH:
-            raise ValueError(f"windows of {LENGTH} rows can be 1 to {LENGTH} rows apart, not {self.hop}")
-        if not 0 <= self.fuse <= self.overlap:
-            raise ValueError(f"0 to {self.overlap} rows can be fused at hop {self.hop}, not {self.fuse}")
-
-    @property
-    def overlap(self) -> int:
-        """Rows that a window shares with the one before."""
-        return LENGTH - self.hop
-
-    @property
-    def reach(self) -> int:
-        """Rows to each side that smoothing takes in; even counts take one row more."""
-        return max(self.smooth, 1) // 2
-
-    @property
-    def kept(self) -> int:
-        """Rows that a state holds."""
-        return LENGTH + self.reach
-
-    @property
-    def delay(self) -> int:
-        """Frames from the start of the first frame that leaves with a window to the end of what it hears."""
-        return self.hop + self.fuse
+from .seams import Blend, Hold, LedOn, Seam
 
 
 @dataclass(frozen=True, slots=True)

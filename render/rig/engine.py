@@ -4,19 +4,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...stream.chance import seed_for
-from ...stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from ...stream.controls import Controls
 from ...stream.errors import AvatarError, UsageError
-from ...stream.stage import StageSpec
 from ..avatar import Avatar
 from ..engine import Crop, Due
 from . import viseme
+from .delay import SPEC
 from .face import Canvas, Face
 from .performer import DELAY_TICKS, Performer
 
@@ -36,12 +34,7 @@ class RigEngine:
 
     kind = "rig"
     max_batch = 1
-    spec = StageSpec(
-        rate=Rate(Fraction(FEATURE_HZ)),
-        window=viseme.NET_ROWS * viseme.HOP_SAMPLES,
-        hop=FEATURE_HOP,
-        lookahead=DELAY_TICKS * FEATURE_HOP,
-    )
+    spec = SPEC
 
     def __init__(self) -> None:
         self._stage = viseme.VisemeStage()

@@ -1,10 +1,12 @@
+from fractions import Fraction
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from visavis.stream.clock import FRAME_RATE, NS_PER_MS, TICK_NS, FrameClock
-from visavis.stream.pacer import Pacer, PacerOptions, spread
+from visavis.stream.clock import FRAME_RATE, NS_PER_MS, TICK_NS, FrameClock, Rate
+from visavis.stream.pacer import Pacer, PacerOptions, latency_ms, spread
+from visavis.stream.stage import StageSpec
 
 START = 5_000_000_123
 PACER = Pacer(FrameClock(FRAME_RATE, START))
@@ -75,3 +77,11 @@ def test_sessions_share_a_tick_evenly(now_ns: int, count: int) -> None:
     gaps = [(b - a) % TICK_NS for a, b in pairwise([*phases, phases[0]])]
     assert min(gaps) >= TICK_NS // 8
     assert count > 4 or min(gaps) >= TICK_NS // 4
+
+
+@pytest.mark.parametrize(("lookahead", "lead", "milliseconds"), [(0, 2, 120), (3, 2, 240), (11, 1, 520)])
+def test_sound_waits_for_its_hop_the_look_ahead_and_the_lead(
+    lookahead: int, lead: int, milliseconds: int
+) -> None:
+    spec = StageSpec(Rate(Fraction(16_000)), window=640, hop=640, lookahead=lookahead * 640)
+    assert latency_ms(spec, PacerOptions(lead=lead)) == milliseconds

@@ -1,8 +1,7 @@
 from pathlib import Path
 
 import pytest
-from visavis.render.ditto.presets import LIVE, OFFLINE, PRESETS, check_latency, check_options
-from visavis.render.ditto.windows import WindowShape
+from visavis.render.ditto.presets import LIVE, OFFLINE, check_latency, check_options, shape_of
 from visavis.stream.errors import UsageError
 
 
@@ -10,8 +9,7 @@ from visavis.stream.errors import UsageError
     ("name", "frames"), [("low-latency", 4), ("balanced", 10), ("reference", 20), ("offline", 78)]
 )
 def test_each_preset_is_a_shape_of_windows_and_its_delay_is_known(name: str, frames: int) -> None:
-    hop, fuse = PRESETS[name]
-    assert WindowShape(hop=hop, fuse=fuse).delay == frames
+    assert shape_of(name).delay == frames
 
 
 def test_what_is_taken_when_nobody_chooses_is_there() -> None:
@@ -22,6 +20,8 @@ def test_what_is_taken_when_nobody_chooses_is_there() -> None:
 def test_another_latency_is_refused_with_those_there_are() -> None:
     with pytest.raises(UsageError, match="no latency 'none'; choose one of low-latency, balanced, ref"):
         check_latency("none")
+    with pytest.raises(UsageError, match="choose one of"):
+        shape_of("none")
 
 
 @pytest.mark.parametrize(
