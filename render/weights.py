@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Final
 from uuid import uuid4
 
@@ -147,6 +148,10 @@ MANIFEST: Final = (
 )
 
 
+LIVE: Final = ("hubert", "lmdm", "stitch_network", "warp_network", "decoder")
+"""The files without which a live session cannot be drawn."""
+
+
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a fetched file was: the hub's word at `commit`, checked as it arrived."""
 
@@ -227,7 +232,7 @@ def read_record(folder: Path) -> Record:
     except OSError as error:
         raise SetupError(f"{path} {trouble(error)}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise SetupError(f"{path} is damaged: delete it and run visavis weights fetch again") from error
+        raise SetupError(f"{path} is damaged: delete it and run {fetch_command(folder)}") from error
 
 
 def write_record(folder: Path, record: Record) -> None:
@@ -278,8 +283,35 @@ def _absent(file: WeightsFile, folder: Path) -> Finding:
 
 def again(file: WeightsFile, folder: Path | None = None) -> str:
     """The command that fetches `file` into `folder`, the usual one unless given."""
-    to = f" --to {folder}" if folder is not None and folder != default_folder() else ""
-    return f"visavis weights fetch --only {file.name}{to}"
+    return fetch_command(folder, only=file.name)
+
+
+def again_at(path: Path) -> str:
+    """The command that fetches what lies at `path` once more."""
+    for file in MANIFEST:
+        for place in sorted(file.places, key=lambda place: -place.count("/")):
+            parts = Path(place).parts
+            if path.parts[-len(parts) :] == parts:
+                return again(file, path.parents[len(parts) - 1])
+    return fetch_command()
+
+
+def fetch_command(folder: Path | None = None, *, only: str | None = None) -> str:
+    """The command that fetches all files, or the one called `only`, into `folder`, the usual one unless
+    given."""
+    one = f" --only {only}" if only is not None else ""
+    to = f" --to {quote(str(folder))}" if folder is not None and folder != default_folder() else ""
+    return f"visavis weights fetch{one}{to}"
+
+
+def check_live(weights: Path) -> None:
+    """Raise SetupError, in one line that says what to do, when files are missing from the folder `weights`
+    that live sessions need. What is in them is not looked at."""
+    missing = [name for name in LIVE if locate(file_named(name), weights) is None]
+    if len(missing) == len(LIVE):
+        raise SetupError(f"{weights} holds no weights of Ditto: get them with {fetch_command(weights)}")
+    if missing:
+        raise SetupError(f"{weights} lacks {', '.join(missing)}: get the rest with {fetch_command(weights)}")
 
 
 def impostor(path: Path) -> str:
@@ -290,11 +322,11 @@ def impostor(path: Path) -> str:
     with path.open("rb") as stream:
         head = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if head.startswith((b"<!doctype", b"<html", b"<?xml", b"<head")):
-        return "is a web page, perhaps a login or an error: delete it and run visavis weights fetch"
+        return f"is a web page, perhaps a login or an error: delete it and run {again_at(path)}"
     if head.startswith(b"version https://git-lfs"):
-        return "is a Git LFS pointer, not the file: run git lfs pull there, or visavis weights fetch"
+        return f"is a Git LFS pointer, not the file: run git lfs pull there, or {again_at(path)}"
     if not head:
-        return "is empty: delete it and run visavis weights fetch"
+        return f"is empty: delete it and run {again_at(path)}"
     return ""
 
 

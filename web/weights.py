@@ -21,14 +21,18 @@ from rich.progress import (
 )
 
 from ..render.weights import (
+    INCOMPLETE,
     MANIFEST,
+    RECORD,
     REPOSITORY,
     Finding,
     State,
     WeightsFile,
     check_file,
     default_folder,
+    fetch_command,
     file_named,
+    locate,
     read_record,
 )
 from ..stream.errors import SetupError, VisavisError
@@ -114,7 +118,10 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Check Ditto's files: there, whole, the right hash, the right tensors; exit code 1 if not."""
-    report = examine(folder or default_folder())
+    folder = folder or default_folder()
+    if not as_json and not _holds_any(folder):
+        raise SetupError(f"{folder} holds none of Ditto's files yet: get them with {fetch_command(folder)}")
+    report = examine(folder)
     if as_json:
         sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
     else:
@@ -135,6 +142,13 @@ def examine(folder: Path) -> Report:
         on_bytes = start(0, sizes)
         rows = tuple(_row(check_file(file, folder, record, on_bytes), checkpoints) for file in MANIFEST)
     return Report(str(folder), not any(row.problems for row in rows), checkpoints is not None, rows)
+
+
+def _holds_any(folder: Path) -> bool:
+    """Whether any of the files is there, or part of one, or a record of them."""
+    return (folder / RECORD).exists() or any(
+        locate(file, folder) or any((folder / file.path).parent.glob(f"*{INCOMPLETE}")) for file in MANIFEST
+    )
 
 
 def _row(finding: Finding, checkpoints: Checkpoints | None) -> Row:

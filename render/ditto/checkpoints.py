@@ -21,7 +21,18 @@ import torch
 from torch import Tensor, nn
 
 from ...stream.errors import SetupError, UsageError
-from ..weights import WeightsFile, again, default_folder, digest, file_named, impostor, locate, trouble
+from ..weights import (
+    WeightsFile,
+    again,
+    again_at,
+    default_folder,
+    digest,
+    fetch_command,
+    file_named,
+    impostor,
+    locate,
+    trouble,
+)
 from . import random_weights
 from .appearance import AppearanceExtractor
 from .configuration import load_configuration
@@ -93,7 +104,7 @@ def parse_source(text: str | None) -> Source:
     if text is not None and not folder.is_dir():
         raise UsageError(f"--weights {text[:80]} is no folder; give the folder of the files, or {RANDOM}SEED")
     if not any(locate(file_named(name), folder) for name in NETWORKS):
-        raise SetupError(f"{folder} holds no weights of Ditto: get them with visavis weights fetch")
+        raise SetupError(f"{folder} holds no weights of Ditto: get them with {fetch_command(folder)}")
     return folder
 
 
@@ -192,24 +203,24 @@ def _few(keys: list[str]) -> str:
 def _official(name: str, path: Path, network: nn.Module) -> Weights:
     weights = _unpacked(name, path)
     if wrong := differences(weights, official_layout(network)):
-        raise SetupError(f"{path} {wrong[0]}: it belongs to another version; {_advice(name)}")
+        raise SetupError(f"{path} {wrong[0]}: it belongs to another version; {_advice(path)}")
     return weights
 
 
 def _unpacked(name: str, path: Path) -> Weights:
     """The state dict in the official container at `path`, its keys without `module.` in the stitch file."""
-    content = _read(name, path)
+    content = _read(path)
     entry = ENTRIES.get(name, "")
     if entry in content:
         content = content[entry]
     elif entry and not all(isinstance(value, Tensor) for value in content.values()):
-        raise SetupError(f"{path} has no {entry}: it is another file; {_advice(name)}")
+        raise SetupError(f"{path} has no {entry}: it is another file; {_advice(path)}")
     if not isinstance(content, dict):
-        raise SetupError(f"{path} holds no weights; {_advice(name)}")
+        raise SetupError(f"{path} holds no weights; {_advice(path)}")
     weights = cast(dict[object, object], content)
     for key, value in weights.items():
         if not (isinstance(key, str) and isinstance(value, Tensor)):
-            raise SetupError(f"{path} holds {str(key)[:40]!r}, which is no tensor; {_advice(name)}")
+            raise SetupError(f"{path} holds {str(key)[:40]!r}, which is no tensor; {_advice(path)}")
     tensors = cast(Weights, weights)
     return (
         {key.replace("module.", ""): one for key, one in tensors.items()}
@@ -218,24 +229,24 @@ def _unpacked(name: str, path: Path) -> Weights:
     )
 
 
-def _read(name: str, path: Path) -> dict[Any, Any]:  # of whatever the file holds
+def _read(path: Path) -> dict[Any, Any]:  # of whatever the file holds
     """What torch.save put into `path`. Nothing in the file runs, and nothing unfolds beyond its size."""
     try:
         if wrong := impostor(path):
             raise SetupError(f"{path} {wrong}")
         with path.open("rb") as stream:
             if wrong := _suspicion(stream, path.stat().st_size):
-                raise SetupError(f"{path} {wrong}; {_advice(name)}")
+                raise SetupError(f"{path} {wrong}; {_advice(path)}")
         # The one place that may: everything in the file was looked at, and only tensors are made.
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=True)  # noqa: TID251
     except FileNotFoundError as error:
-        raise SetupError(f"{path} is missing: {_advice(name)}") from error
+        raise SetupError(f"{path} is missing: {_advice(path)}") from error
     except PermissionError as error:
         raise SetupError(f"{path} {trouble(error)}") from error
     except _BROKEN as error:
-        raise SetupError(f"{path} is damaged or no checkpoint; {_advice(name)}") from error
+        raise SetupError(f"{path} is damaged or no checkpoint; {_advice(path)}") from error
     if not isinstance(content, dict):
-        raise SetupError(f"{path} holds no weights; {_advice(name)}")
+        raise SetupError(f"{path} holds no weights; {_advice(path)}")
     return cast(dict[Any, Any], content)
 
 
@@ -268,8 +279,8 @@ def _harmless(name: str) -> bool:
     )
 
 
-def _advice(name: str) -> str:
-    return f"fetch it again with {again(file_named(name))}"
+def _advice(path: Path) -> str:
+    return f"fetch it again with {again_at(path)}"
 
 
 def _cast(weights: Weights, network: nn.Module, dtype: torch.dtype) -> Weights:

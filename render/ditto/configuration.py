@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...stream.errors import SetupError
-from ..weights import impostor, trouble
+from ..weights import again_at, impostor, trouble
 from .plain_pickle import MOST_FILE_BYTES, PickleError, Plain, read_pickle
 
 F32 = NDArray[np.float32]
@@ -110,13 +110,13 @@ def load_configuration(path: Path) -> Configuration:
         with path.open("rb") as stream:
             blob = stream.read(MOST_FILE_BYTES + 1)
     except FileNotFoundError as error:
-        raise SetupError(f"{path} is missing: run visavis weights fetch") from error
+        raise SetupError(f"{path} is missing: get it with {again_at(path)}") from error
     except OSError as error:
         raise SetupError(f"{path} {trouble(error)}") from error
     try:
         value = read_pickle(blob)
     except PickleError as error:
-        raise SetupError(f"{path} {error}; fetch it again with visavis weights fetch") from error
+        raise SetupError(f"{path} {error}; fetch it again with {again_at(path)}") from error
     return from_plain(value, str(path))
 
 

@@ -12,6 +12,7 @@ from visavis.render.weights import (
     State,
     WeightsFile,
     again,
+    again_at,
     check_file,
     default_folder,
     digest,
@@ -81,6 +82,19 @@ def test_the_advice_names_the_folder_unless_it_is_the_usual_one(
     monkeypatch.setenv("VISAVIS_HOME", str(tmp_path))
     assert again(SMALL) == again(SMALL, tmp_path / "weights") == "visavis weights fetch --only small"
     assert again(SMALL, tmp_path) == f"visavis weights fetch --only small --to {tmp_path}"
+
+
+def test_what_lies_somewhere_is_fetched_again_by_its_name_and_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISAVIS_HOME", str(tmp_path / "home"))
+    decoder = "visavis weights fetch --only decoder"
+    for place in file_named("decoder").places:
+        assert again_at(default_folder() / place) == decoder
+        assert again_at(tmp_path / "a b" / place) == f"{decoder} --to '{tmp_path}/a b'"
+    assert again_at(tmp_path / "other.pth") == "visavis weights fetch"
+    (tmp_path / "decoder.pth").write_bytes(b"<html>")
+    assert impostor(tmp_path / "decoder.pth").endswith(f"delete it and run {decoder} --to {tmp_path}")
 
 
 def test_a_digest_tells_its_progress(tmp_path: Path) -> None:

@@ -87,7 +87,8 @@ def test_what_is_missing_or_damaged_is_listed_and_exits_with_1(hub: LocalHub, tm
     result = run("check", "--in", tmp_path)
     assert "2 of 2 files in" in one_line(result, 1)
     assert f"  {path} has " in result.stdout
-    assert f"  {tmp_path / OPTIONS.path} is missing: get it with visavis weights fetch" in result.stdout
+    advice = f"visavis weights fetch --only configuration --to {tmp_path}"
+    assert f"  {tmp_path / OPTIONS.path} is missing: get it with {advice}\n" in result.stdout
     assert json.loads(run("check", "--in", tmp_path, "--json").stdout)["good"] is False
 
 
@@ -145,8 +146,23 @@ def test_a_login_page_is_one_line(hub: LocalHub) -> None:
     assert "is no hub" in one_line(run("fetch", "--mirror", hub.url), 1)
 
 
-def test_a_folder_that_is_not_there_lacks_every_file(hub: LocalHub, tmp_path: Path) -> None:
-    assert "2 of 2 files" in one_line(run("check", "--in", tmp_path / "none"), 1)
+def test_where_nothing_was_fetched_yet_one_line_says_how(hub: LocalHub, tmp_path: Path) -> None:
+    result = run("check")
+    assert one_line(result, 1) == (
+        f"visavis: {tmp_path / 'home/weights'} holds none of Ditto's files yet: "
+        "get them with visavis weights fetch\n"
+    )
+    assert result.stdout == ""
+    there = tmp_path / "my own"
+    assert f"get them with visavis weights fetch --to '{there}'" in one_line(run("check", "--in", there), 1)
+    there.mkdir()
+    assert "holds none" in one_line(run("check", "--in", there), 1)
+    report = json.loads(run("check", "--in", there, "--json").stdout)
+    assert [row["state"] for row in report["files"]] == ["missing", "missing"]
+    part = there / f"{STITCH.path}.0123456789ab.incomplete"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"x")
+    assert "2 of 2 files" in one_line(run("check", "--in", there), 1)
 
 
 def test_a_terminal_sees_a_bar(hub: LocalHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

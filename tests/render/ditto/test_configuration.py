@@ -207,7 +207,7 @@ def test_a_bad_file_is_one_line_with_what_to_do(tmp_path: Path, content: bytes, 
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
-    assert "is missing: run visavis weights fetch" in fails(tmp_path / "none.pkl")
+    assert "is missing: get it with visavis weights fetch" in fails(tmp_path / "none.pkl")
 
 
 def test_a_closed_file_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
