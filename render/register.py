@@ -25,6 +25,7 @@ from .ditto.checkpoints import load, parse_source
 from .ditto.eyes import eye_values
 from .ditto.motion import Source
 from .ditto.motion_net import MotionExtractor
+from .ditto.provenance import EXTRACTORS, digest_of
 from .landmarks import Landmarks
 from .picture import MAX_BYTES, decode
 from .portrait import Portrait, portrait
@@ -112,7 +113,7 @@ def look(found: Portrait, extractors: Extractors) -> dict[str, NDArray[np.generi
 def load_extractors(weights: str | None = None) -> Extractors:
     """The official networks, on the CPU, with `weights` as parse_source takes them."""
     source = parse_source(weights)
-    states = {name: load(name, source) for name in ("appearance_extractor", "motion_extractor")}
+    states = {name: load(name, source) for name in EXTRACTORS}
     return Extractors(
         _built(AppearanceExtractor, states["appearance_extractor"]),
         _built(MotionExtractor, states["motion_extractor"]),
@@ -120,22 +121,19 @@ def load_extractors(weights: str | None = None) -> Extractors:
     )
 
 
-def digest_of(states: Mapping[str, Mapping[str, Tensor]]) -> str:
-    """SHA-256 of all tensors of all networks, by their names."""
-    digest = hashlib.sha256()
-    for name, state in sorted(states.items()):
-        for key, tensor in sorted(state.items()):
-            digest.update(f"{name}.{key} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-            digest.update(tensor.contiguous().numpy().tobytes())
-    return digest.hexdigest()
-
-
 def _read(path: Path) -> bytes:
     try:
+        # Not a pipe, which might never end, nor a device, which might never begin.
+        if path.exists() and not path.is_file():
+            raise AvatarError(f"{path} is no file, but a {_kind(path)}; give the path of a picture")
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise AvatarError(f"{path} cannot be read: {error.strerror}; give the path of a picture") from error
+
+
+def _kind(path: Path) -> str:
+    return "folder" if path.is_dir() else "pipe" if path.is_fifo() else "device or a socket"
 
 
 def _check_free(folder: Path) -> None:

@@ -31,6 +31,7 @@ from .motion_stitch import Driven
 from .mover import STEPS, Mover
 from .networks import Networks, best_device, load_networks
 from .painter import Appearance, Painter, Stroke
+from .provenance import Provenance, digest_at
 from .putback import SIDE, feather
 from .schedule import check_steps
 from .smoothing import VIDEO_FRAMES, moving_mean
@@ -82,8 +83,10 @@ class DittoEngine:
         """`weights` as `checkpoints.parse_source` takes them; `networks`, where given, are used instead.
         `options` are by default those of the official configuration among the weights, if there is one.
         Motion of up to `cache_bytes` is kept for when it is wanted again."""
+        self._source: WeightsSource | None = None
+        self._provenance = Provenance()
         if networks is None:
-            source = parse_source(weights)
+            self._source = source = parse_source(weights)
             options = options or live_options(source)
             networks = load_networks(source, best_device())
         self._options = (options or LiveOptions.of()).on(networks.device)
@@ -97,6 +100,8 @@ class DittoEngine:
 
     def warm(self) -> None:
         """Hear the silence that comes before every session."""
+        if self._source is not None:
+            self._provenance = Provenance(digest_at(self._source))
         if self._slow:
             _LOG.warning(
                 "this machine has no GPU that torch can use: Ditto draws a frame in many seconds, and live "
@@ -112,6 +117,7 @@ class DittoEngine:
                 f"avatar {avatar.name} is of kind {avatar.kind}, which engine ditto cannot draw; "
                 "register a picture with visavis avatar add"
             )
+        self._provenance.check(avatar)
         tensors = {name: torch.from_numpy(np.array(value)) for name, value in avatar.tensors.items()}
         canonical = tensors[table.CANONICAL].float()
         source = Source(

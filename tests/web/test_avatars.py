@@ -1,6 +1,7 @@
 """`visavis avatar` from outside: what it prints, what it refuses, and that the front never loads torch."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,15 @@ def test_a_picture_that_will_not_do_is_one_line(home: Path, blob: bytes) -> None
 
 def test_a_picture_that_is_not_there_is_one_line(home: Path) -> None:
     assert "No such file" in one_line(run("add", "ada", home / "nothing.png"))
+
+
+def test_what_is_no_file_is_refused_and_not_waited_for(home: Path) -> None:
+    os.mkfifo(home / "pipe.png")
+    assert "pipe.png is no file, but a pipe; give the path of a picture" in one_line(
+        run("add", "ada", home / "pipe.png")
+    )
+    assert "is no file, but a device" in one_line(run("add", "ada", "/dev/zero"))
+    assert "is no file, but a folder" in one_line(run("add", "ada", home))
 
 
 def test_a_grey_portrait_will_do(home: Path) -> None:
