@@ -190,7 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
             Worker(engine, connection, slots=_SLOTS_PER_CORE * cores, threads=max(cores, 2)).serve()
         except VisavisError as error:
             _LOG.error("%s", error)
-            return 1
+            return link.HOPELESS
     return 0
 
 

@@ -13,6 +13,8 @@ from .controls import Controls
 from .errors import ControlError, LinkError
 
 MAX_MESSAGE_BYTES = 16 << 20
+HOPELESS = 3
+"""Exit code of a worker that said why it cannot start: another would not either."""
 _LENGTH_BYTES = 4
 
 

@@ -70,6 +70,11 @@ class Child:
     def alive(self) -> bool:
         return self._process.returncode is None
 
+    @property
+    def exit_code(self) -> int | None:
+        """None while it is alive; below 0 for the signal that ended it."""
+        return self._process.returncode
+
     async def read(self) -> bytes:
         """Some bytes; none once the child is gone."""
         try:

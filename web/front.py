@@ -16,7 +16,7 @@ from .metrics import Metrics
 from .peer import Peers, prepare_process
 from .sessions import Sessions
 from .speak import Speaker
-from .workers import Workers, worker_command
+from .workers import Workers, check_ditto, worker_command
 
 _LOG = logging.getLogger(__name__)
 
@@ -48,17 +48,18 @@ async def running_front(
     """A front with its processes, which are gone when the block is left.
 
     `worker` and `voice` are commands to run instead of our own processes. Raises AvatarError when the avatar
-    shown by default is unknown, UsageError when an option does not belong to its engine, and SetupError, in a
-    group, when the worker does not start.
+    shown by default is unknown, UsageError when an option does not belong to its engine, and SetupError when
+    its engine lacks something or, in a group, when the worker does not start.
     """
     prepare_process(loopback=is_loopback(config.listen.host))
     engine = await engine_for(config.worker.engine, config.sessions.avatar)
     config = replace(config, worker=replace(config.worker, engine=engine))
     gallery = gallery or await open_gallery(engine)
     if gallery.find(config.sessions.avatar) is None:
-        known = ", ".join(gallery.names)
-        advice = f"choose one of {known}" if known else "register a picture first: visavis avatar add"
+        advice = gallery.why_not(config.sessions.avatar)
         raise AvatarError(f"engine {engine} can draw no avatar {config.sessions.avatar[:40]!r}; {advice}")
+    if engine == "ditto" and not worker:
+        await asyncio.to_thread(check_ditto, config.worker.weights)
     async with asyncio.TaskGroup() as processes, Chores() as chores:
         workers = Workers(chores, worker or worker_command(config.worker))
         peers = Peers(config.webrtc, chores)

@@ -37,16 +37,28 @@ class Card:
 
 
 class Gallery:
-    """Cards by name."""
+    """Cards by name. `others` are avatars that this server's engine cannot draw."""
 
-    def __init__(self, cards: Iterable[Card]) -> None:
+    def __init__(self, cards: Iterable[Card], others: Iterable[Card] = ()) -> None:
         self._cards = {card.name: card for card in cards}
+        self._others = {card.name: card for card in others}
 
     def __iter__(self) -> Iterator[Card]:
         return iter(self._cards.values())
 
     def find(self, name: str) -> Card | None:
         return self._cards.get(name)
+
+    def why_not(self, name: str) -> str:
+        """Why there is no card `name`, and what to do about it."""
+        if (other := self._others.get(name)) is not None:
+            return (
+                f"{name} is drawn by engine {other.kind}, which this server does not run; start one with: "
+                f"visavis serve --avatar {name}"
+            )
+        if not self._cards:
+            return "there is none that this server can draw; register a picture first: visavis avatar add"
+        return f"choose one of {', '.join(self._cards)}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,11 +81,13 @@ async def engine_for(engine: str, avatar: str) -> str:
 
 async def open_gallery(engine: str = "auto") -> Gallery:
     """What `engine` can draw of the presenters and the user's own avatars, read in a thread."""
-    return Gallery(await asyncio.to_thread(lambda: list(_cards(_KINDS.get(engine)))))
+    cards, kind = await asyncio.to_thread(lambda: list(_cards())), _KINDS.get(engine)
+    drawn = [card for card in cards if kind in (None, card.kind)]
+    return Gallery(drawn, [card for card in cards if card not in drawn])
 
 
-def _cards(kind: str | None) -> Iterator[Card]:
-    """Those of `kind`, or all. One of the user's that is damaged is left out, and logged."""
+def _cards() -> Iterator[Card]:
+    """One of the user's that is damaged is left out, and logged."""
     shipped = presenters()
     for name in (*shipped, *(own for own in own_avatars() if own not in shipped)):
         try:
@@ -83,5 +97,4 @@ def _cards(kind: str | None) -> Iterator[Card]:
                 raise
             _LOG.warning("avatar %s is left out: %s", name, error)
             continue
-        if kind in (None, avatar.kind):
-            yield Card(avatar.name, avatar.title, avatar.kind, avatar.sizes, avatar.preview)
+        yield Card(avatar.name, avatar.title, avatar.kind, avatar.sizes, avatar.preview)

@@ -190,8 +190,7 @@ class Api:
     def _card(self, name: str) -> Card:
         card = self._front.gallery.find(name)
         if card is None:
-            known = ", ".join(self._front.gallery.names)
-            raise not_found(f"avatar {name[:40]!r}", f"choose one of {known}")
+            raise not_found(f"avatar {name[:40]!r} here", self._front.gallery.why_not(name))
         return card
 
     def _status(self, program: Program) -> Status:

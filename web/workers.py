@@ -2,18 +2,22 @@
 
 import asyncio
 import logging
+import re
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Protocol
 
-from ..render.ditto.presets import check_latency, check_options
+from ..render.ditto.presets import RANDOM, check_latency, check_options
+from ..render.weights import check_live, default_folder
 from ..stream.clock import NS_PER_SECOND
 from ..stream.errors import LinkError, SetupError
-from ..stream.link import FrontInbox, Ready, ToFront, ToWorker, to_frame
+from ..stream.link import HOPELESS, FrontInbox, Ready, ToFront, ToWorker, to_frame
 from .child import Child
 from .chores import Chores
 
@@ -27,6 +31,8 @@ _SILENCE_S = 5.0
 _LAST_LOOK_S = 0.5
 """After a silence we look once more: it may have been us who did not listen."""
 _WARM_UP_S = 300.0
+_SPOKEN_BY = re.compile(r"^[A-Z]+ [\w.]+: ")
+"""What a log line begins with: its level and who says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,14 @@ def worker_command(options: WorkerOptions) -> tuple[str, ...]:
     given = {"engine": options.engine, "weights": options.weights, "latency": options.latency}
     flags = [part for name, value in given.items() if value is not None for part in (f"--{name}", value)]
     return (sys.executable, "-m", "visavis.render.worker", *flags)
+
+
+def check_ditto(weights: str | None) -> None:
+    """Raise SetupError, before any process is started, when engine ditto lacks torch or `weights`."""
+    if find_spec("torch") is None:
+        raise SetupError("engine ditto needs torch; install it: pip install 'visavis[ditto]'")
+    if weights is None or not weights.startswith(RANDOM):
+        check_live(default_folder() if weights is None else Path(weights).expanduser())
 
 
 class _Worker:
@@ -134,14 +148,21 @@ class Workers:
                 lived_s = await self._live(events)
                 quick = lived_s is None or lived_s < QUICK_DEATH_S
                 quick_deaths = quick_deaths + 1 if quick else 0
-                if self.restarts == 0 and lived_s is None and quick_deaths >= _FIRST_TRIES:
-                    raise SetupError(f"the worker does not start: {self._last_words or 'it says nothing'}")
+                if self.restarts == 0 and lived_s is None:
+                    self._give_up(quick_deaths)
                 self.restarts += lived_s is not None
                 await asyncio.sleep(backoff_s(quick_deaths))
         finally:
             self.state = WorkerState.STOPPED
             if self._worker is not None:
                 await self._worker.child.stop()
+
+    def _give_up(self, deaths: int) -> None:
+        """Raise SetupError when no worker will ever start."""
+        if self._worker is not None and self._worker.child.exit_code == HOPELESS:
+            raise SetupError(_SPOKEN_BY.sub("", self._last_words))
+        if deaths >= _FIRST_TRIES:
+            raise SetupError(f"the worker does not start: {self._last_words or 'it says nothing'}")
 
     async def _live(self, events: WorkerEvents) -> float | None:
         """One worker's life; the seconds it was ready, or None when it never was."""
@@ -192,6 +213,8 @@ class Workers:
         worker.child.kill()
         await worker.child.stop()
         self._last_words = worker.child.last_line
+        if worker.child.exit_code == HOPELESS:
+            return
         _LOG.warning(
             "worker %d is gone (%s); its last words: %s", worker.child.pid, error, self._last_words or "none"
         )

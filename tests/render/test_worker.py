@@ -157,7 +157,7 @@ def test_the_process_tells_ditto_what_it_was_told(monkeypatch: pytest.MonkeyPatc
     ours, theirs = socket.socketpair()
     options = ["--engine", "ditto", "--weights", "random:1", "--latency", "low-latency"]
     with ours:
-        assert main(["--fd", str(theirs.detach()), *options]) == 1
+        assert main(["--fd", str(theirs.detach()), *options]) == link.HOPELESS
     assert seen == [("random:1", "low-latency")]
 
 
@@ -174,7 +174,7 @@ def test_ditto_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatc
 def test_the_process_fails_with_one_line_when_its_engine_is_missing(caplog: pytest.LogCaptureFixture) -> None:
     ours, theirs = socket.socketpair()
     with ours:
-        assert main(["--fd", str(theirs.detach()), "--engine", "nonsense"]) == 1
+        assert main(["--fd", str(theirs.detach()), "--engine", "nonsense"]) == link.HOPELESS
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
         "no engine is called 'nonsense'; use auto, rig, ditto, or package.module:Class"
     ]

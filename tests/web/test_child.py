@@ -52,6 +52,7 @@ async def test_what_the_child_prints_is_logged_and_its_last_words_are_kept(
             assert await child.read() == b""
             await child.stop()
     assert child.last_line == "the last words"
+    assert child.exit_code == 3
     assert f"talker[{child.pid}]: the first line" in caplog.text
 
 

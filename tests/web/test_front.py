@@ -3,6 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
+from support import tiny
 from support.front import FAKE_VOICE, FAKE_WORKER, GALLERY, studio, until
 from support.peers import watching
 from visavis.stream.errors import AvatarError, SetupError
@@ -29,13 +30,25 @@ async def test_a_default_avatar_that_is_unknown_ends_the_start_with_the_known_on
             raise AssertionError("it started")
 
 
-async def test_an_engine_without_avatars_says_how_to_make_one(
+async def test_an_avatar_of_another_engine_ends_the_start_with_the_name_of_that_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VISAVIS_HOME", str(tmp_path))
     config = Config(worker=WorkerOptions(engine="ditto"))
-    with pytest.raises(AvatarError, match="engine ditto can draw no avatar 'ruby'; register a picture first"):
+    with pytest.raises(
+        AvatarError, match="engine ditto can draw no avatar 'ruby'; ruby is drawn by engine rig"
+    ):
         async with running_front(config, worker=FAKE_WORKER, voice=FAKE_VOICE):
+            raise AssertionError("it started")
+
+
+async def test_a_ditto_avatar_without_weights_ends_the_start_before_any_worker_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISAVIS_HOME", str(tmp_path))
+    tiny.write("ada")
+    with pytest.raises(SetupError, match="holds no weights of Ditto: get them with visavis weights fetch"):
+        async with running_front(Config(sessions=SessionOptions(avatar="ada")), voice=FAKE_VOICE):
             raise AssertionError("it started")
 
 

@@ -7,7 +7,7 @@ from visavis.render.avatar import PREVIEW, store
 from visavis.render.portrait import portrait
 from visavis.render.register import register
 from visavis.stream.errors import AvatarError
-from visavis.web.gallery import Card, engine_for, open_gallery
+from visavis.web.gallery import Card, Gallery, engine_for, open_gallery
 
 CARD = Card("ruby", "Ruby", "rig", ((720, 1280), (512, 512)), Path("preview.png"))
 
@@ -63,6 +63,15 @@ async def test_only_what_the_engine_can_draw_is_offered(
     own: Path, engine: str, names: tuple[str, ...]
 ) -> None:
     assert (await open_gallery(engine)).names == names
+
+
+async def test_an_avatar_of_another_engine_says_which_draws_it(own: Path) -> None:
+    rig, ditto = await open_gallery("rig"), await open_gallery("ditto")
+    assert "ada is drawn by engine ditto" in rig.why_not("ada")
+    assert "visavis serve --avatar ada" in rig.why_not("ada")
+    assert "ruby is drawn by engine rig" in ditto.why_not("ruby")
+    assert rig.why_not("nobody") == "choose one of marcus, ruby"
+    assert "visavis avatar add" in Gallery([]).why_not("nobody")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,15 @@
 import asyncio
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.front import PATIENCE_S, Studio, event, studio, until
+from aiohttp.test_utils import TestClient, TestServer
+from support.front import FAKE_VOICE, FAKE_WORKER, PATIENCE_S, Studio, event, studio, until
+from visavis.web.app import application
 from visavis.web.config import Config
+from visavis.web.front import running_front
+from visavis.web.gallery import Card, Gallery
 from visavis.web.sessions import SessionOptions
 
 Bad = tuple[str, str, object, int, str]
@@ -100,6 +105,21 @@ async def test_the_first_tick_comes_soon_after_the_session_is_made() -> None:
         program = server.program((await server.open())["id"])
         async with asyncio.timeout(1):
             await until(lambda: program.traffic.ticks > 0)
+
+
+async def test_an_avatar_of_another_engine_is_told_with_what_it_takes() -> None:
+    card = Card("ada", "Ada", "ditto", ((64, 64),), Path(__file__))
+    ruby = Card("ruby", "Ruby", "fake", ((64, 64),), Path(__file__))
+    async with (
+        running_front(
+            Config(), worker=FAKE_WORKER, voice=FAKE_VOICE, gallery=Gallery([ruby], [card])
+        ) as front,
+        TestClient(TestServer(application(front))) as client,
+        client.post("/v1/sessions", json={"avatar": "ada"}) as answer,
+    ):
+        body = await answer.json()
+    assert (answer.status, body["error"]["code"]) == (404, "not_found")
+    assert "ada is drawn by engine ditto" in body["error"]["message"]
 
 
 async def test_an_empty_body_opens_the_default_avatar() -> None:

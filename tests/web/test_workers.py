@@ -4,15 +4,17 @@ import signal
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from support.front import FAKE_WORKER, until
+from visavis.render.weights import LIVE, file_named
 from visavis.stream.controls import Controls
 from visavis.stream.errors import SetupError, UsageError
-from visavis.stream.link import Open, Ready, Tick, ToFront
+from visavis.stream.link import HOPELESS, Open, Ready, Tick, ToFront
 from visavis.web import workers as workers_module
 from visavis.web.chores import Chores
-from visavis.web.workers import WorkerOptions, Workers, WorkerState, backoff_s, worker_command
+from visavis.web.workers import WorkerOptions, Workers, WorkerState, backoff_s, check_ditto, worker_command
 
 DIES = (sys.executable, "-c", "print('no engine here'); raise SystemExit(1)")
 SPEAKS_FIRST = """
@@ -80,6 +82,37 @@ async def test_a_killed_worker_comes_back_and_what_is_told_meanwhile_is_lost() -
 
 async def test_a_worker_that_never_becomes_ready_is_given_up_with_its_last_words() -> None:
     assert await failure_of(DIES) == "the worker does not start: no engine here"
+
+
+async def test_a_worker_that_says_why_none_can_start_is_believed_at_once(tmp_path: Path) -> None:
+    tries = tmp_path / "tries"
+    says = (
+        f"open({str(tries)!r}, 'a').write('x'); print('ERROR __main__: no weights: fetch them'); "
+        f"raise SystemExit({HOPELESS})"
+    )
+    assert await failure_of((sys.executable, "-c", says)) == "no weights: fetch them"
+    assert tries.read_text() == "x"
+
+
+def test_ditto_is_not_started_without_its_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_ditto("random:1")
+    monkeypatch.setenv("VISAVIS_HOME", str(tmp_path))
+    with pytest.raises(SetupError, match=r"holds no weights of Ditto: get them with visavis weights fetch$"):
+        check_ditto(None)
+    for name in LIVE[1:]:
+        (tmp_path / str(file_named(name))).write_bytes(b"")
+    with pytest.raises(
+        SetupError, match=f"lacks hubert: get the rest with visavis weights fetch --to {tmp_path}$"
+    ):
+        check_ditto(str(tmp_path))
+    (tmp_path / str(file_named(LIVE[0]))).write_bytes(b"")
+    check_ditto(str(tmp_path))
+
+
+def test_ditto_is_not_started_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "find_spec", lambda _name: None)
+    with pytest.raises(SetupError, match=r"pip install 'visavis\[ditto\]'"):
+        check_ditto("random:1")
 
 
 async def test_a_process_that_cannot_be_started_is_tried_again_like_one_that_dies() -> None:
