@@ -1,1 +1,1 @@
-"""The GPU core: what Ditto computes for many sessions, fused, in half precision, without waiting for the host."""
+"""The GPU core: what Ditto computes, for many sessions at once, fused, and without a word from the host."""

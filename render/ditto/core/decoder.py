@@ -1,0 +1,209 @@
+"""The decoder as few large convolutions, with everything between them fused.
+
+The same as `Decoder` to rounding. The maps that modulate are made from the small features, never enlarged;
+where a modulated map is itself brought to another width, its shift is brought there with the modulation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from ..decoder import LEAK, Decoder, Spade, SpadeBlock
+from . import algebra
+from .warp import Layer, convolved, lanes
+
+COLORS = 12
+"""Outputs of the last convolution: four places of three colours."""
+
+
+class DecoderOps(Protocol):
+    """The steps between convolutions; `decoder_twins` says what each does."""
+
+    def shared(self, found: Tensor, bias: Tensor, *, factor: int, out: Tensor) -> None: ...
+
+    def settle(
+        self,
+        x: Tensor,
+        bias: Tensor,
+        *,
+        plus: Sequence[Tensor] = (),
+        out: Tensor,
+        stats: Tensor | None = None,
+    ) -> None: ...
+
+    def measure(self, x: Tensor, *, stats: Tensor) -> None: ...
+
+    def modulate(
+        self,
+        x: Tensor,
+        stats: Tensor,
+        scale: Tensor,
+        shift: Tensor | None,
+        bias: Tensor,
+        *,
+        enlarge: int,
+        slope: float,
+        out: Tensor,
+    ) -> None: ...
+
+    def rectify(
+        self, x: Tensor, bias: Tensor, *, plus: Sequence[Tensor], slope: float, out: Tensor
+    ) -> None: ...
+
+    def picture(self, found: Tensor, bias: Tensor, mask: Tensor, *, out: Tensor) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Modulation:
+    """A `Spade` of C channels: the map that is `shared`, for features enlarged `factor` times, and the
+    convolution of it that gives scale and shift, `both`. Of a shortcut, `both` gives the scale, and after it
+    the shift already brought to the shortcut's width."""
+
+    shared: Layer
+    both: Layer
+    factor: int
+    channels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A `SpadeBlock`. The first convolution's bias is gone, as the norm after it takes it away."""
+
+    first: Modulation
+    second: Modulation
+    conv_0: Tensor
+    conv_1: Layer
+    shortcut: tuple[Modulation, Tensor] | None = None
+
+
+class FastDecoder:
+    """Made of a `Decoder` in float32 whose spectral norm is folded, and then independent of it."""
+
+    def __init__(self, network: Decoder, ops: DecoderOps, *, dtype: torch.dtype) -> None:
+        self._ops, self._dtype = ops, dtype
+        self._fc = Layer(_last(network.fc.weight, dtype), _bias(network.fc.bias))
+        middles = [network.get_submodule(f"G_middle_{index}") for index in range(network.size.blocks)]
+        self._middles = [_block(middle, 1, dtype) for middle in middles]
+        self._ups = [_block(network.up_0, 2, dtype), _block(network.up_1, 4, dtype)]
+        last = network.conv_img[0]
+        weight = algebra.padded(last.weight.detach(), lanes(COLORS), 0)
+        self._image = Layer(_last(weight, dtype), _bias(last.bias))
+
+    def __call__(self, features: Tensor, mask: Tensor, *, out: Tensor) -> None:
+        """Into `out` (B, 8 H, 8 W, 4) the pictures of `features` (B, H, W, 256), RGB 0..1 and `mask` (8 H,
+        8 W) float32."""
+        found = convolved(features, self._fc.weight)
+        x, stats = torch.empty_like(found), self._stats(found)
+        self._ops.settle(found, self._fc.bias, out=x, stats=stats)
+        for block in self._middles:
+            inner = self._inner(block, features, x, stats, enlarge=1)
+            after = torch.empty_like(x)
+            self._ops.settle(inner, block.conv_1.bias, plus=(x,), out=after, stats=stats)
+            x = after
+        for block in self._ups:
+            beside = self._shortcut(block, features, x, stats)
+            inner = self._inner(block, features, x, stats, enlarge=2)
+            x = torch.empty_like(inner)
+            if block is self._ups[-1]:
+                self._ops.rectify(inner, block.conv_1.bias, plus=beside, slope=LEAK, out=x)
+            else:
+                stats = self._stats(x)
+                self._ops.settle(inner, block.conv_1.bias, plus=beside, out=x, stats=stats)
+        self._ops.picture(convolved(x, self._image.weight), self._image.bias, mask, out=out)
+
+    def _inner(self, block: Block, features: Tensor, x: Tensor, stats: Tensor, *, enlarge: int) -> Tensor:
+        """What the block adds to `x`, but for the last bias."""
+        first = self._modulated(block.first, features, x, stats, enlarge=enlarge)
+        middle = convolved(first, block.conv_0)
+        own = self._stats(middle)
+        self._ops.measure(middle, stats=own)
+        return convolved(self._modulated(block.second, features, middle, own, enlarge=1), block.conv_1.weight)
+
+    def _modulated(
+        self, by: Modulation, features: Tensor, x: Tensor, stats: Tensor, *, enlarge: int
+    ) -> Tensor:
+        found = convolved(self._map(by, features), by.both.weight)
+        scale, shift = found.split(by.channels, dim=-1)
+        out = self._empty(*found.shape[:3], by.channels)
+        self._ops.modulate(x, stats, scale, shift, by.both.bias, enlarge=enlarge, slope=LEAK, out=out)
+        return out
+
+    def _shortcut(self, block: Block, features: Tensor, x: Tensor, stats: Tensor) -> tuple[Tensor, Tensor]:
+        """The two parts of `x` enlarged and brought to the block's width; the bias is in `conv_1`'s."""
+        assert block.shortcut is not None
+        by, weight = block.shortcut
+        found = convolved(self._map(by, features), by.both.weight)
+        scale, shift = found.split([by.channels, found.shape[-1] - by.channels], dim=-1)
+        scaled = self._empty(*scale.shape)
+        self._ops.modulate(x, stats, scale, None, by.both.bias, enlarge=2, slope=1.0, out=scaled)
+        return convolved(scaled, weight), shift
+
+    def _map(self, by: Modulation, features: Tensor) -> Tensor:
+        """(B, factor H, factor W, S)."""
+        found = convolved(features, by.shared.weight, padding=1)
+        batch, height, width, _ = features.shape
+        out = self._empty(batch, by.factor * height, by.factor * width, by.shared.outputs)
+        self._ops.shared(found, by.shared.bias, factor=by.factor, out=out)
+        return out
+
+    def _stats(self, x: Tensor) -> Tensor:
+        return torch.empty(x.shape[0], 2, x.shape[-1], device=x.device, dtype=torch.float32)
+
+    def _empty(self, *shape: int) -> Tensor:
+        return torch.empty(shape, device=self._image.bias.device, dtype=self._dtype)
+
+
+def _block(block: SpadeBlock, factor: int, dtype: torch.dtype) -> Block:
+    bias, shortcut = _bias(block.conv_1.bias), None
+    if block.learned:
+        shortcut, brought = _shortcut(block, factor, dtype)
+        bias = bias + brought
+    return Block(
+        _modulation(block.norm_0, factor, dtype),
+        _modulation(block.norm_1, factor, dtype),
+        _last(block.conv_0.weight, dtype),
+        Layer(_last(block.conv_1.weight, dtype), bias),
+        shortcut,
+    )
+
+
+def _modulation(spade: Spade, factor: int, dtype: torch.dtype) -> Modulation:
+    gamma, beta = spade.mlp_gamma, spade.mlp_beta
+    both = Layer(
+        _last(torch.cat((gamma.weight, beta.weight)), dtype),
+        torch.cat((_bias(gamma.bias) + 1, _bias(beta.bias))),
+    )
+    return Modulation(_shared(spade, factor, dtype), both, factor, gamma.out_channels)
+
+
+def _shortcut(block: SpadeBlock, factor: int, dtype: torch.dtype) -> tuple[tuple[Modulation, Tensor], Tensor]:
+    """With its convolution's weight; and the bias (C,) that comes of it."""
+    spade, weight = block.norm_s, block.conv_s.weight.detach()
+    flat = weight.flatten(1).double()
+    gamma, beta = spade.mlp_gamma, spade.mlp_beta
+    brought = torch.einsum("oc,cihw->oihw", flat, beta.weight.detach().double()).to(weight.dtype)
+    both = Layer(
+        _last(torch.cat((gamma.weight, brought)), dtype),
+        _bias(gamma.bias) + 1,
+    )
+    by = Modulation(_shared(spade, factor, dtype), both, factor, gamma.out_channels)
+    assert beta.bias is not None
+    return (by, _last(weight, dtype)), (flat @ beta.bias.detach().double()).float()
+
+
+def _shared(spade: Spade, factor: int, dtype: torch.dtype) -> Layer:
+    conv = spade.mlp_shared[0]
+    weight = conv.weight.detach()
+    return Layer(_last(algebra.phases(weight, factor) if factor > 1 else weight, dtype), _bias(conv.bias))
+
+
+def _last(weight: Tensor, dtype: torch.dtype) -> Tensor:
+    return weight.detach().to(dtype).contiguous(memory_format=torch.channels_last)
+
+
+def _bias(bias: Tensor | None) -> Tensor:
+    assert bias is not None
+    return bias.detach().float()

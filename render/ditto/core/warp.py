@@ -1,0 +1,252 @@
+"""The warp network as few large convolutions of pictures, with everything between them fused.
+
+The same as `WarpNetwork` to rounding: norms are folded, volume convolutions are picture convolutions of depth
+slices, enlarged maps are never made, and the occlusion's convolution rides in the mask's.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..dense_motion import KERNEL, MOTIONS, DenseMotion
+from ..warp import WarpNetwork
+from . import algebra
+
+TAPS: Final = 3
+LANES: Final = 16
+"""Channels come in multiples of so many, which tensor cores read best."""
+
+
+class WarpOps(Protocol):
+    """The steps between convolutions; `warp_twins` says what each does."""
+
+    def motion_input(
+        self, small: Tensor, which: Tensor, source: Tensor, driven: Tensor, *, out: Tensor
+    ) -> None: ...
+
+    def depth_sum(
+        self,
+        found: Tensor,
+        bias: Tensor,
+        *,
+        depth: int,
+        taps: int,
+        out: Tensor,
+        pool: int = 1,
+        enlarge: int = 1,
+        beside: Tensor | None = None,
+    ) -> None: ...
+
+    def deform(
+        self,
+        found: Tensor,
+        bias: Tensor,
+        source: Tensor,
+        driven: Tensor,
+        volume: Tensor,
+        which: Tensor,
+        *,
+        taps: int,
+        out: Tensor,
+    ) -> None: ...
+
+    def leak(self, x: Tensor, bias: Tensor, slope: float) -> None: ...
+
+    def occlude(
+        self,
+        x: Tensor,
+        bias: Tensor,
+        found: Tensor,
+        hidden_bias: Tensor,
+        *,
+        first: int,
+        depth: int,
+        out: Tensor,
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A convolution's `weight`, channels last, and its `bias` float32, which is added later."""
+
+    weight: Tensor
+    bias: Tensor
+
+    @property
+    def outputs(self) -> int:
+        """Channels after the bias."""
+        return self.bias.shape[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Volumes:
+    """Avatar frames as the warp reads them: `full` (N, D, H, W, C) in its dtype, `small` (N, D, H, W, C')."""
+
+    full: Tensor
+    small: Tensor
+
+
+class FastWarp:
+    """Made of a `WarpNetwork` in float32 whose batch norms are folded, and then independent of it."""
+
+    def __init__(self, network: WarpNetwork, ops: WarpOps, *, dtype: torch.dtype) -> None:
+        motion, size = network.dense_motion_network, network.size.motion
+        self._ops, self._dtype, self._size = ops, dtype, size
+        self._compress = _flat(motion.compress, torch.float32)
+        blocks = motion.hourglass.encoder.down_blocks
+        wide = lanes(size.inputs)
+        order = torch.arange(size.inputs).unflatten(0, (MOTIONS, -1)).T.flatten()
+        """Of the channels of `motion_input` in official ones."""
+        self._down = [
+            self._volume(_conv(blocks[0]).weight[:, order], _bias(_conv(blocks[0])), inputs=wide),
+            *(self._volume(_conv(block).weight, _bias(_conv(block))) for block in blocks[1:]),
+        ]
+        self._up = [self._enlarging(_conv(block)) for block in motion.hourglass.decoder.up_blocks]
+        last = motion.hourglass.decoder.conv
+        up, beside = last.weight.split([size.width, size.inputs], dim=1)
+        self._seen = self._volume(
+            torch.cat((up, beside[:, order]), 1),
+            _bias(last),
+            inputs=size.width + wide,
+            outputs=lanes(size.outputs),
+        )
+        self._mask = self._with_occlusion(motion)
+        self._occlusion_bias = _bias(motion.occlusion)
+        third = _conv(network.third)
+        self._third = Layer(
+            _last(algebra.depth_as_inputs(third.weight.detach(), size.depth), dtype), _bias(third)
+        )
+        self._fourth = _flat(network.fourth, dtype)
+        self._leak: float = network.third.activation.negative_slope  # type: ignore[assignment]
+
+    def volumes(self, feature: Tensor) -> Volumes:
+        """Of avatar frames (N, C, D, H, W), once each."""
+        full = feature.permute(0, 2, 3, 4, 1).contiguous()
+        weight = self._compress.weight.flatten(1)
+        small = F.relu(F.linear(full.float(), weight, self._compress.bias))
+        return Volumes(full.to(self._dtype), small.to(self._dtype))
+
+    def __call__(self, volumes: Volumes, which: Tensor, source: Tensor, driven: Tensor) -> Tensor:
+        """Flat features (B, H, W, 256) of the frames `which` (B,) int64, moved from keypoints `source` to
+        `driven` (B, 21, 3) float32."""
+        batch, (depth, height, width, _) = which.shape[0], volumes.full.shape[1:]
+        seen = self._hourglass(volumes.small, which, source, driven)
+        found = convolved(seen, self._mask.weight)
+        flat = self._empty(batch, height, width, depth * volumes.full.shape[-1])
+        self._ops.deform(found, self._mask.bias, source, driven, volumes.full, which, taps=KERNEL, out=flat)
+        features = convolved(flat, self._third.weight)
+        self._ops.leak(features, self._third.bias, self._leak)
+        features = convolved(features, self._fourth.weight)
+        out = torch.empty_like(features)
+        self._ops.occlude(
+            features,
+            self._fourth.bias,
+            found,
+            self._occlusion_bias,
+            first=KERNEL * MOTIONS,
+            depth=depth,
+            out=out,
+        )
+        return out
+
+    def _hourglass(self, small: Tensor, which: Tensor, source: Tensor, driven: Tensor) -> Tensor:
+        batch, (depth, height, width, _) = which.shape[0], small.shape[1:]
+        x = self._empty(batch * depth, height, width, self._down[0].weight.shape[1])
+        self._ops.motion_input(small, which, source, driven, out=x)
+        levels = [x]
+        for layer in self._down:
+            height, width = height // 2, width // 2
+            out = self._empty(batch * depth, height, width, layer.outputs)
+            self._sum(convolved(levels[-1], layer.weight), layer, out=out, pool=2)
+            levels.append(out)
+        x = levels.pop()
+        for layer in self._up:
+            beside = levels.pop()
+            out = self._empty(*beside.shape[:3], layer.outputs + beside.shape[-1])
+            found = convolved(x, layer.weight, padding=1)
+            self._sum(found, layer, out=out, enlarge=2, beside=beside)
+            x = out
+        out = self._empty(*x.shape[:3], self._seen.outputs)
+        self._sum(convolved(x, self._seen.weight), self._seen, out=out)
+        return out
+
+    def _sum(
+        self,
+        found: Tensor,
+        layer: Layer,
+        *,
+        out: Tensor,
+        pool: int = 1,
+        enlarge: int = 1,
+        beside: Tensor | None = None,
+    ) -> None:
+        self._ops.depth_sum(
+            found,
+            layer.bias,
+            depth=self._size.depth,
+            taps=TAPS,
+            out=out,
+            pool=pool,
+            enlarge=enlarge,
+            beside=beside,
+        )
+
+    def _volume(
+        self, weight: Tensor, bias: Tensor, *, inputs: int | None = None, outputs: int | None = None
+    ) -> Layer:
+        """With as many `inputs` and `outputs`; those added are of no effect, and 0."""
+        weight = algebra.padded(weight.detach(), inputs or weight.shape[1], 1)
+        weight = algebra.padded(weight, outputs or weight.shape[0], 0)
+        bias = algebra.padded(bias, weight.shape[0], 0)
+        return Layer(_last(algebra.taps_as_outputs(weight), self._dtype), bias)
+
+    def _enlarging(self, conv: nn.Conv3d) -> Layer:
+        """For a map that is enlarged twice before."""
+        weight = algebra.taps_as_outputs(conv.weight.detach())
+        return Layer(_last(algebra.phases(weight, 2), self._dtype), _bias(conv))
+
+    def _with_occlusion(self, motion: DenseMotion) -> Layer:
+        """Its outputs are the mask's taps, then what each slice adds to the occlusion, a channel a depth."""
+        mask = algebra.taps_as_outputs(motion.mask.weight.detach())
+        hidden = motion.occlusion.weight.detach()[0].unflatten(0, (-1, self._size.depth)).transpose(0, 1)
+        weight = algebra.padded(torch.cat((mask, hidden)), self._seen.outputs, 1)
+        return Layer(
+            _last(algebra.padded(weight, lanes(weight.shape[0]), 0), self._dtype), _bias(motion.mask)
+        )
+
+    def _empty(self, *shape: int) -> Tensor:
+        return torch.empty(shape, device=self._third.bias.device, dtype=self._dtype)
+
+
+def convolved(x: Tensor, weight: Tensor, padding: int | None = None) -> Tensor:
+    """`x` (B, H, W, I) by `weight` (O, I, h, w), channels last; by default as large as before."""
+    border = weight.shape[2] // 2 if padding is None else padding
+    return F.conv2d(x.permute(0, 3, 1, 2), weight, padding=border).permute(0, 2, 3, 1).contiguous()
+
+
+def _conv(block: nn.Module) -> nn.Conv3d:
+    conv, norm = block.get_submodule("conv"), block.get_submodule("norm")
+    if not isinstance(norm, nn.Identity):
+        raise TypeError("fold_batch_norms first: the core takes a network whose norms are folded")
+    return conv  # type: ignore[return-value]
+
+
+def _bias(conv: nn.Module) -> Tensor:
+    return conv.get_parameter("bias").detach().float()
+
+
+def _flat(conv: nn.Module, dtype: torch.dtype) -> Layer:
+    return Layer(_last(conv.get_parameter("weight").detach(), dtype), _bias(conv))
+
+
+def _last(weight: Tensor, dtype: torch.dtype) -> Tensor:
+    weight = weight.to(dtype)
+    return weight.contiguous(memory_format=torch.channels_last) if weight.dim() == 4 else weight
+
+
+def lanes(channels: int) -> int:
+    """`channels` and what is missing to whole lanes."""
+    return -(-channels // LANES) * LANES
