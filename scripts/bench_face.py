@@ -120,6 +120,7 @@ def calm(frames: int) -> Iterator[Motion]:
             gaze=np.array([0.2 * np.sign(np.sin(k / 11)), 0.1], np.float32),
             body=np.array([0.5 - 0.5 * np.cos(k / 16), 0.3 * np.sin(k / 60)], np.float32),
             hair=np.array([np.sin(k / 9), 0.4 * np.sin(k / 7)], np.float32),
+            torso=np.array([np.sin(k / 21), 0.4 * np.sin(k / 31)], np.float32),
         )
 
 

@@ -24,21 +24,21 @@ _AWAY_BRIEF = 0.55
 """How long a look away lasts, of other fixations."""
 _NEAR_DEG = (1.6, 1.1)
 """Spread of points on the viewer: eyes, mouth."""
-_FAR_DEG = ((8.0, 20.0), (-7.0, 9.0))
+_FAR_DEG = ((7.5, 16.0), (-6.5, 7.0))
 """Range of looks away, across and up."""
 _TREMBLE_FRAMES = 17.0
 _TREMBLE_DEG = 0.35
 _LEAP_DEG = 7.0
 """From here on a jump is large: lids and head take part."""
-_HEAD_SHARE = 0.36
+_HEAD_SHARE = 0.29
 _HEAD_LATE = 1.0
-_HEAD_FRAMES = 8.0, 0.35
+_HEAD_FRAMES = 11.0, 0.7
 """Frames that the head takes to follow, and how many more for each degree it turns."""
 _BACK = 1.5
 """How much longer it takes to come back."""
-_HEAD_SETTLES = 46.0
+_HEAD_SETTLES = 60.0
 """Frames after which no turn of the head goes on."""
-_OVERSHOOT = 0.07
+_OVERSHOOT = 0.04
 """Of a turn of the head: how far it goes beyond its end before it settles."""
 _FRAME_MS = 40.0
 

@@ -12,17 +12,17 @@ BEAT_BEFORE, BEAT_MEMORY = 2, 34
 """Frames around a beat that it moves."""
 ATTEND_MEMORY = 240
 """Frames after speech in which a listener attends."""
-_NOD_DEG = (1.0, 3.0)
+_NOD_DEG = (0.8, 2.1)
 _LIFT, _STILL = 0.15, 0.24
 """Shares of beats on which the head rises rather than nods, and hardly moves."""
 _STILL_DEG = 0.3
 _PACE, _LATE = (0.9, 1.3), (0.0, 4.0)
 """How slow a nod is, of a usual one, and how many frames it lags behind its beat."""
-_SIDE_DEG = (1.6, 1.2)
+_SIDE_DEG = (1.2, 0.9)
 """Yaw and roll that go with a beat, at most."""
 _BROW = 0.42
 """Share of beats that raise the brows."""
-_STROKE, _RETURN, _BOUND = 4.0, 12.0, 21.0
+_STROKE, _RETURN, _BOUND = 5.0, 14.0, 24.0
 """Frames after a beat at which a nod is lowest, past its rest, and over."""
 _BROW_UP, _BROW_HOLD, _BROW_DOWN = 1.0, 5.0, 17.0
 _TILT_DEG = (1.0, 2.6)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .blink import BlinkRate, Blinks
 from .breath import PHRASE_MEMORY, Breath
 from .chance import Chance
+from .easing import hermite
 from .gaze import LONGEST_FRAMES, Gaze
 from .gesture import ATTEND_MEMORY, Beat, Gestures
 from .posture import Posture
@@ -22,6 +23,8 @@ F64 = NDArray[np.float64]
 
 MEMORY_FRAMES: Final = int(max(2 * LONGEST_FRAMES, PHRASE_MEMORY, ATTEND_MEMORY)) + 1
 """No frame is shaped by sound longer ago than this."""
+_RESUME_FRAMES: Final = 20
+"""Less than an end is told for after more began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,14 @@ class Life:
     body: F64
 
 
+def _resumed(index: int, talk: Talk) -> float:
+    """How far who spoke again after the end that is told has turned back to speaking, 0..1, whatever pauses
+    came since."""
+    if talk.ended is None or not talk.phrases or talk.phrases[-1] <= talk.ended:
+        return 0.0
+    return hermite((index - talk.phrases[-1]) / _RESUME_FRAMES)
+
+
 class LifeProcess:
     """The free-running life of one session."""
 
@@ -77,7 +88,7 @@ class LifeProcess:
         look = self._gaze.at(index, talk.speaking)
         breath = self._breath.at(index, speaking, talk.phrases)
         lean = self._posture.lean(index, speaking)
-        gesture = self._gestures.at(index, speaking, talk.beats, talk.ended)
+        gesture = self._gestures.at(index, max(speaking, _resumed(index, talk)), talk.beats, talk.ended)
         head = self._posture.head(index, speaking, breath, lean)
         head += (look.head[0] + gesture.yaw, gesture.pitch - look.head[1], gesture.roll)
         brow = 0.09 + 0.09 * self._chance.noise("brow", index, 61.0) + 0.012 * max(look.eyes[1], 0.0)

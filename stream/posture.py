@@ -16,7 +16,7 @@ _SHIFT_TAKES = (30.0, 60.0)
 _LEAN = 0.55
 _SLOW_PERIODS, _SLOW_DEG = (61.0, 53.0, 71.0), (2.2, 1.3, 1.3)
 _FAST_PERIODS, _FAST_DEG = (27.0, 23.0, 31.0), (1.0, 0.8, 0.7)
-_TALK_SLOW_DEG, _TALK_FAST_DEG = (0.6, 0.4, 0.5), (1.6, 1.1, 1.1)
+_TALK_SLOW_DEG, _TALK_FAST_DEG = (0.8, 0.4, 0.6), (1.1, 0.8, 0.8)
 _BREATH_DEG = -0.5
 """Pitch that a full breath adds."""
 _LEAN_DEG = (0.5, 0.0, -1.1)
@@ -35,7 +35,7 @@ class Posture:
         drift = 0.30 * self._chance.noise("drift", index, 211.0) + 0.06 * self._chance.noise(
             "waver", index, 47.0
         )
-        stir = 0.22 * speaking * self._chance.noise("stir", index, 37.0)
+        stir = 0.34 * speaking * self._chance.noise("stir", index, 41.0)
         return min(max(self._weight(index) + drift + stir, -1.0), 1.0)
 
     def head(self, index: int, speaking: float, breath: float, lean: float) -> F64:

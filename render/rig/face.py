@@ -33,7 +33,7 @@ class Canvas:
     """A slot's own buffers.
 
     `pixels` (H, W, 3) uint8 RGB is the result. `ground` (H, W) is the plate as it is shifted, `steps` and
-    `shown` (2, H) by how much it is to be and is. `world`, `screen`, `normal`, `tone` (V, 3) and `uv` (V, 2)
+    `shown` (3, H) by how much it is to be and is. `world`, `screen`, `normal`, `tone` (V, 3) and `uv` (V, 2)
     belong to vertices. `window` (4,) is where the head was drawn last.
     """
 
@@ -76,7 +76,6 @@ class Face:
         self._field = _field(mesh, self.view)
         self._dm_px = float(mesh.lens[0]) / mesh.mouth_depth
         """Pixels of a model unit at the mouth."""
-        self._uniform = plate.uniform(self._field.across)
         x, y, width, height = self.view.crop
         ground = avatar.plate(size)[y : y + height, x : x + width]
         self._ground = plate.padded(ground)
@@ -91,8 +90,8 @@ class Face:
         return Canvas(
             pixels=np.zeros((height, width, 3), np.uint8),
             ground=np.zeros((height, width), np.uint32),
-            steps=np.zeros((2, height), np.int32),
-            shown=np.full((2, height), np.iinfo(np.int32).max, np.int32),
+            steps=np.zeros((3, height), np.int32),
+            shown=np.full((3, height), np.iinfo(np.int32).max, np.int32),
             world=np.zeros((count, 3), np.float32),
             screen=np.zeros((count, 3), np.float32),
             normal=np.zeros((count, 3), np.float32),
@@ -152,7 +151,7 @@ class Face:
         units = (self._units(motion) + mesh.release * np.float32(parting(motion.units))).astype(np.float32)
         posing.turns(motion.head, canvas.matrices)
         lag = np.array([*np.radians(motion.hair), mesh.hair_top], np.float32)
-        sway = self._field.sway(motion.body)
+        sway = self._field.sway(motion.body, motion.torso)
         for group in groups:
             posing.pose(
                 group.first, group.last, mesh.rest, group.shape_start, group.shape_vertex, group.shape_delta,
@@ -202,10 +201,11 @@ class Face:
     def _finish(self, motion: Motion, canvas: Canvas, drawn: U32, box: Box) -> None:
         """Shift the plate, and put the head `drawn` (H * W,) in `box` on it."""
         _, _, width, height = self.view.crop
-        self._field.steps(motion.body, canvas.steps)
+        field = self._field
+        field.steps(motion.body, motion.torso, canvas.steps)
         first, last = plate.shift_rows(
-            self._ground.reshape(-1), self._ground.shape[1], canvas.steps, canvas.shown, self._field.across,
-            *self._uniform, canvas.ground,
+            self._ground.reshape(-1), self._ground.shape[1], canvas.steps, canvas.shown, field.across,
+            field.side, field.bands.edges, field.bands.sides, canvas.ground,
         )  # fmt: skip
         for bare in (*_around((0, first, width, last), box), *_around(tuple(canvas.window.tolist()), box)):
             _to_rgb(canvas.ground, canvas.pixels, bare)

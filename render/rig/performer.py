@@ -11,7 +11,7 @@ from ...stream.controls import Controls
 from ...stream.easing import edge
 from ...stream.life import Life, LifeProcess
 from ...stream.media import TickAudio
-from . import hair
+from . import hair, torso
 from .expression import Aim, Fade, limited, mixed, settled
 from .lips import Mouth
 from .motion import Motion
@@ -27,6 +27,7 @@ EASE_FRAMES: Final = 5
 BEGIN_FRAMES: Final = 50
 """From facing the viewer, as a still does, to a head with a life of its own."""
 _KEPT_FRAMES = 32
+_MEMORY_FRAMES: Final = max(hair.MEMORY_FRAMES, torso.MEMORY_FRAMES)
 GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 """How far the eyes turn at a gaze of 1, across and up or down."""
 _BROW = unit_vector({"browInnerUp": 0.55, "browOuterUp": 0.45})
@@ -102,12 +103,12 @@ class Performer:
             left = 1.0 - edge(frame, start=self._joint.after, frames=EASE_FRAMES)
             motion = _bounded(motion.plus(self._joint.offset, left)) if left > 0 else motion
         heads = [_swung(motion)]
-        while len(heads) <= hair.MEMORY_FRAMES and (past := self._past.get(frame - len(heads))) is not None:
+        while len(heads) <= _MEMORY_FRAMES and (past := self._past.get(frame - len(heads))) is not None:
             heads.append(_swung(past))
-        return replace(motion, hair=hair.trail(heads))
+        return replace(motion, hair=hair.trail(heads), torso=torso.follow(heads))
 
     def _free(self, frame: int) -> Motion:
-        """The motion of `frame`, but for hair, as if nothing had been cut."""
+        """The motion of `frame`, but for hair and torso, as if nothing had been cut."""
         want = self._fade.at(frame)
         mouth = self._speech.mouth(frame, want.intensity)
         life = self._life.at(frame, talk=self._speech.talk(frame), rate=self._blinks)
@@ -124,7 +125,7 @@ def _bounded(motion: Motion) -> Motion:
 
 
 def _swung(motion: Motion) -> tuple[float, float]:
-    """What swings the hair: yaw and roll."""
+    """What swings the hair and turns the shoulders: yaw and roll."""
     return float(motion.head[0]), float(motion.head[2])
 
 
@@ -141,4 +142,5 @@ def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     units += _EASE * np.float32(hang)
     units[_LIDS] = np.maximum(units[_LIDS], np.float32(life.blink))
     bounded = np.clip(units, 0, 1).astype(np.float32)
-    return Motion(bounded, head, gaze, life.body.astype(np.float32), np.zeros(2, np.float32))
+    still = np.zeros((2, 2), np.float32)
+    return Motion(bounded, head, gaze, life.body.astype(np.float32), *still)

@@ -64,8 +64,9 @@ def pose(
     by `matrices` (256, 3, 3), one for each head weight.
 
     `lag` (3,) is how far the ends of the hair stay behind, yaw and roll in radians, and the height that they
-    hang from; `trail` (V,) is how much of it a vertex takes. `sway` (3,) shifts the picture: to the right,
-    and down without head weight and with all of it, in pixels.
+    hang from; `trail` (V,) is how much of it a vertex takes. `sway` (6,) shifts the picture in pixels: to the
+    right, down without head weight and with all of it, and without it further down by how far it is to the
+    right of a middle, in halves, the last three numbers.
     Writes `world` (V, 3) and `screen` (V, 3): x and y in crop pixels, depth along the view. `lens` is focal
     length and principal point in crop pixels: (fx, fy, cx, cy).
     """
@@ -93,8 +94,11 @@ def pose(
         depth = a * camera[3, 0] + b * camera[3, 1] + c * camera[3, 2]
         right = a * camera[1, 0] + b * camera[1, 1] + c * camera[1, 2]
         up = a * camera[2, 0] + b * camera[2, 1] + c * camera[2, 2]
-        nod = sway[1] + (sway[2] - sway[1]) * np.float32(head_weight[i]) * np.float32(1 / 255)
-        screen[i, 0] = lens[2] + lens[0] * right / depth + sway[0]
+        own = np.float32(head_weight[i]) * np.float32(1 / 255)
+        across = lens[2] + lens[0] * right / depth
+        side = min(max((across - sway[4]) / sway[5], np.float32(-1.0)), np.float32(1.0))
+        nod = sway[1] + (sway[2] - sway[1]) * own + sway[3] * side * (np.float32(1.0) - own)
+        screen[i, 0] = across + sway[0]
         screen[i, 1] = lens[3] - lens[1] * up / depth + nod
         screen[i, 2] = depth
 

@@ -59,8 +59,8 @@ def test_the_head_follows_far_looks_later_and_less() -> None:
     share = head[settled, 0] / eyes[settled, 0]
     assert 0.25 < np.median(share) < 0.45
     assert np.abs(np.diff(head, 2, axis=0)).max() < 0.4
-    late = [np.corrcoef(np.roll(eyes[:, 0], k), head[:, 0])[0, 1] for k in range(9)]
-    assert 2 <= int(np.argmax(late)) <= 6
+    late = [np.corrcoef(np.roll(eyes[:, 0], k), head[:, 0])[0, 1] for k in range(12)]
+    assert 3 <= int(np.argmax(late)) <= 8
 
 
 def test_the_head_comes_back_more_slowly_than_it_turned() -> None:

@@ -95,6 +95,20 @@ def test_a_beat_shows_in_head_and_brows() -> None:
     assert max(brows) > 0.3
 
 
+def test_a_listener_who_speaks_again_has_let_go_of_listening_when_the_end_is_no_longer_told() -> None:
+    """With pauses that leave him half silent: no jump of the head as it changes."""
+    for seed in range(6):
+        told, untold = (
+            lived(seed, range(124, 126), talk=Talk(lambda frame: 0.5, (100,), (), ended))
+            for ended in (60, 130)
+        )
+        assert np.abs(table(told)[:, :3] - table(untold)[:, :3]).max() == 0
+        early = (
+            lived(seed, range(105, 106), talk=Talk(lambda frame: 0.5, (100,), (), end)) for end in (60, 130)
+        )
+        assert np.abs(np.subtract(*(table(each)[:, :3] for each in early))).max() > 0
+
+
 def test_what_was_heard_long_ago_no_longer_shows() -> None:
     long_ago = 5000 - MEMORY_FRAMES
     talk = Talk(lambda frame: float(frame < long_ago), (long_ago,), (Beat(long_ago, 1.0),), long_ago)

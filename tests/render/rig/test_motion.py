@@ -17,3 +17,9 @@ def test_a_motion_less_itself_is_still() -> None:
     nothing = one.plus(one, -1.0)
     assert not nothing.units.any()
     assert not nothing.body.any()
+
+
+def test_shoulders_are_added_as_the_rest() -> None:
+    one = replace(still(), torso=np.array([2.0, -1.0], np.float32))
+    assert one.plus(one, 0.5).torso.tolist() == [3.0, -1.5]
+    assert not still().torso.any()

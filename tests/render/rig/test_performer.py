@@ -38,6 +38,7 @@ def apart(one: Motion, other: Motion) -> float:
         float(np.abs(one.gaze - other.gaze).max()),
         float(np.abs(one.body - other.body).max()),
         float(np.abs(one.hair - other.hair).max()) / 10,
+        float(np.abs(one.torso - other.torso).max()),
     )
 
 
@@ -234,6 +235,21 @@ def test_hair_trails_a_turn_of_the_head_and_comes_to_rest() -> None:
     assert trail.max() > 2 * max(abs(float(motion.hair[0])) for motion in before)
     assert trail.max() > 1.0
     assert np.abs(trail[60:]).max() < 1.0
+
+
+def test_shoulders_follow_a_turn_of_the_head_later_and_less() -> None:
+    performer = Performer(stage(), seed=3, index=0)
+    for index in range(60):
+        performer.hear(heard(index))
+    performer.control(Controls(head_yaw=14.0))
+    turning = [performer.hear(heard(index)) for index in range(60, 160)]
+    head, shoulders = (np.array([getattr(each, part)[0] for each in turning]) for part in ("head", "torso"))
+    half = [
+        int((np.abs(each - each[0]) > 0.5 * np.abs(each[90:].mean() - each[0])).argmax())
+        for each in (head, shoulders)
+    ]
+    assert 3 <= half[1] - half[0] <= 12
+    assert 0.1 < np.median(shoulders[60:] / head[60:]) < 0.3
 
 
 def test_speech_is_marked_by_nods_and_brows() -> None:

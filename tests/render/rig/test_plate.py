@@ -21,13 +21,25 @@ def body(breath: float, lean: float) -> F32:
     return np.array([breath, lean], np.float32)
 
 
-def shifted(steps: NDArray[np.int32], across: F32) -> tuple[NDArray[np.uint8], tuple[int, int]]:
-    source = plate.padded(PICTURE)
-    shown = np.full((2, H), 10_000, np.int32)
-    out = np.zeros((H, W), np.uint32)
-    rows = plate.shift_rows(
-        source.reshape(-1), source.shape[1], steps, shown, across, *plate.uniform(across), out
+FLAT = np.zeros(W, np.float32)
+REST = np.zeros(2, np.float32)
+
+
+def shift(
+    steps: NDArray[np.int32], shown: NDArray[np.int32], across: F32, side: F32, out: NDArray[np.uint32]
+) -> tuple[int, int]:
+    source, cut = plate.padded(PICTURE), plate.bands(side, *plate.uniform(across))
+    return plate.shift_rows(
+        source.reshape(-1), source.shape[1], steps, shown, across, side, cut.edges, cut.sides, out
     )
+
+
+def shifted(
+    steps: NDArray[np.int32], across: F32, side: F32 = FLAT
+) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+    shown = np.full((3, H), 10_000, np.int32)
+    out = np.zeros((H, W), np.uint32)
+    rows = shift(steps, shown, across, side, out)
     return out.view(np.uint8).reshape(H, W, 4), rows
 
 
@@ -44,7 +56,7 @@ def sampled(dx: F32, dy: F32) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize(("dx", "dy"), [(0, 0), (16, -32), (5, 0), (0, 9), (-7, 3), (-100, 44)])
 def test_a_shift_is_exact_to_a_sixteenth_of_a_pixel(dx: int, dy: int) -> None:
-    steps = np.repeat(np.array([[dx], [dy]], np.int32), H, 1)
+    steps = np.repeat(np.array([[dx], [dy], [0]], np.int32), H, 1)
     drawn, rows = shifted(steps, np.ones(W, np.float32))
     assert rows == (0, H)
     assert np.abs(drawn[..., :3] - sampled(np.float32(dx / 16), np.float32(dy / 16))).max() <= 0.51
@@ -54,43 +66,66 @@ def test_a_shift_is_exact_to_a_sixteenth_of_a_pixel(dx: int, dy: int) -> None:
 def test_columns_take_their_share_of_a_shift() -> None:
     across = np.clip(np.linspace(-0.5, 3, W), 0, 1).astype(np.float32)
     across[-5:] = np.linspace(1, 0, 5)
-    steps = np.repeat(np.array([[24], [-40]], np.int32), H, 1)
+    steps = np.repeat(np.array([[24], [-40], [0]], np.int32), H, 1)
     drawn, _ = shifted(steps, across)
     wanted = sampled((1.5 * across)[None], (-2.5 * across)[None])
     assert np.abs(drawn[..., :3] - wanted).max() <= 2.5
 
 
+def test_a_tilt_lifts_one_side_and_lowers_the_other() -> None:
+    """As a whole beyond the slope; columns beside the bands take their share."""
+    side = np.clip((np.arange(W, dtype=np.float32) - 44.5) / 20, -1, 1).astype(np.float32)
+    across = np.ones(W, np.float32)
+    across[-4:] = np.linspace(0.8, 0.2, 4)
+    steps = np.repeat(np.array([[0], [0], [-48]], np.int32), H, 1)
+    drawn, _ = shifted(steps, across, side)
+    lowered = sampled(FLAT[None], np.full((1, W), 3.0, np.float32))
+    assert np.abs(drawn[:, :14, :3] - lowered[:, :14]).max() <= 0.51
+    wanted = sampled(FLAT[None], (-3 * across * side)[None])
+    assert np.abs(drawn[:, -4:, :3] - wanted[:, -4:]).max() <= 2.5
+
+
+def test_bands_cover_their_columns_and_follow_what_changes() -> None:
+    side = np.clip(np.linspace(-2, 2, W), -1, 1).astype(np.float32)
+    cut = plate.bands(side, 3, W - 2)
+    assert (cut.edges[0], cut.edges[-1]) == (3, W - 2)
+    assert (np.diff(cut.edges) > 0).all()
+    assert (cut.sides[0], cut.sides[-1]) == (-1, 1)
+    assert (np.diff(cut.sides) > 0).all()
+    near = np.abs(np.repeat(cut.sides, np.diff(cut.edges)) - side[3 : W - 2])
+    assert near.max() < 0.5
+
+
 def test_no_shift_is_the_plate_to_the_last_bit() -> None:
-    drawn, _ = shifted(np.zeros((2, H), np.int32), np.ones(W, np.float32))
+    drawn, _ = shifted(np.zeros((3, H), np.int32), np.ones(W, np.float32))
     assert np.array_equal(drawn[..., :3], PICTURE)
 
 
 def test_only_rows_whose_shift_changed_are_drawn() -> None:
-    source, across = plate.padded(PICTURE), np.ones(W, np.float32)
-    shown, out = np.zeros((2, H), np.int32), np.zeros((H, W), np.uint32)
+    across = np.ones(W, np.float32)
+    shown, out = np.zeros((3, H), np.int32), np.zeros((H, W), np.uint32)
     steps = shown.copy()
-    steps[1, 30:41] = 3
-    rows = plate.shift_rows(source.reshape(-1), source.shape[1], steps, shown, across, 0, W, out)
+    steps[1, 30:35], steps[2, 35:41] = 3, -5
+    rows = shift(steps, shown, across, FLAT, out)
     assert rows == (30, 41)
     assert np.array_equal(shown, steps)
     assert out[30:41].all()
     assert not out[:30].any()
     assert not out[41:].any()
-    again = plate.shift_rows(source.reshape(-1), source.shape[1], steps, shown, across, 0, W, out)
+    again = shift(steps, shown, across, FLAT, out)
     assert again[0] >= again[1]
 
 
 def test_the_background_above_stays_and_the_collar_moves_fully() -> None:
     one = field()
-    assert (one.breath[:35] == 0).all()
-    assert (one.lean[:35] == 0).all()
-    assert one.breath[60:75] == pytest.approx(one.breath_px)
-    assert one.lean[60:75] == pytest.approx(one.lean_px)
+    for rows in (one.breath, one.aside, one.slant):
+        assert (rows[:35] == 0).all()
+        assert rows[60:75] == pytest.approx(1)
     assert (one.breath_px, one.lean_px) == pytest.approx((1.5, 4.5))
 
 
 def test_a_field_is_smooth() -> None:
-    for rows in (field().breath, field().lean):
+    for rows in (field().breath, field().aside, field().slant):
         assert np.abs(np.diff(rows)).max() < 0.1 * rows.max()
         assert rows[-1] > 0.2 * rows.max()
 
@@ -103,17 +138,39 @@ def test_a_crop_inside_its_plate_moves_nothing_at_its_edges() -> None:
 
 
 def test_a_head_sways_with_the_collar() -> None:
-    right, collar, head = field().sway(body(1.0, 0.5)).tolist()
+    right, collar, head, drop, middle, half = field().sway(body(1.0, 0.5), REST).tolist()
     assert right == pytest.approx(2.25)
     assert collar == pytest.approx(-1.5)
     assert -1.5 < head < 0
+    assert 0 < drop < 0.02 * half
+    assert middle == W / 2
+
+
+def test_a_turn_takes_the_chest_along_and_a_tilt_lowers_the_right_shoulder() -> None:
+    turned = field().sway(body(0, 0), np.array([2.0, 0.0], np.float32))
+    tilted = field().sway(body(0, 0), np.array([0.0, 1.0], np.float32))
+    assert 0.5 < turned[0] < 2
+    assert not turned[1:4].any()
+    assert tilted[3] == pytest.approx(np.radians(1) * tilted[5], rel=1e-4)
+    assert not tilted[:3].any()
+
+
+def test_no_shift_reaches_beyond_the_pad() -> None:
+    """In the largest picture, at the most that body and shoulders do."""
+    largest = plate.load_field(
+        (0, 0, 1080, 1800), (1080, 1920), collar=(540.0, 900.0), dm_px=250.0, head_px=700.0
+    )
+    right, up, _, drop, *_ = largest.sway(body(1, 1), np.array([3.0, 1.2], np.float32)).tolist()
+    assert right < PAD_PX - 1
+    assert abs(up) + abs(drop) < PAD_PX - 1
 
 
 def test_steps_look_the_other_way() -> None:
-    steps = np.zeros((2, H), np.int32)
-    field().steps(body(1.0, 1.0), steps)
+    steps = np.zeros((3, H), np.int32)
+    field().steps(body(1.0, 1.0), REST, steps)
     assert steps[0, 65] == -72
     assert steps[1, 65] == 24
+    assert steps[2, 65] < 0
 
 
 def test_a_picture_is_laid_over_the_plate_in_its_box_only() -> None:

@@ -29,7 +29,7 @@ def posed(
     group: Group | None = None,
     trail: F32 | None = None,
     lag: tuple[float, float] = (0, 0),
-    sway: tuple[float, float, float] = (0, 0, 0),
+    sway: tuple[float, ...] = (0, 0, 0, 0, 0, 1),
 ) -> tuple[F32, F32]:
     world, screen = np.zeros_like(mesh.rest), np.zeros_like(mesh.rest)
     own = group or mesh.body
@@ -89,13 +89,26 @@ def test_the_collar_stays_when_the_head_turns(mesh: Mesh) -> None:
 
 def test_a_sway_lifts_the_collar_more_than_the_head(mesh: Mesh) -> None:
     _, rest = posed(mesh, unit_vector({}))
-    _, moved = posed(mesh, unit_vector({}), sway=(3.0, -2.0, -1.0))
+    _, moved = posed(mesh, unit_vector({}), sway=(3.0, -2.0, -1.0, 0.0, 0.0, 1.0))
     weight = mesh.head_weight[: mesh.body.last]
     shift = moved - rest
     assert shift[:, 0] == pytest.approx(3.0, abs=1e-3)
     assert shift[weight == 0, 1] == pytest.approx(-2.0, abs=1e-3)
     assert shift[weight == 255, 1] == pytest.approx(-1.0, abs=1e-3)
     assert not shift[:, 2].any()
+
+
+def test_a_tilt_lowers_one_side_of_the_collar_and_not_the_head(mesh: Mesh) -> None:
+    _, rest = posed(mesh, unit_vector({}))
+    middle, half = float(rest[:, 0].mean()), 20.0
+    _, moved = posed(mesh, unit_vector({}), sway=(0.0, 0.0, 0.0, 4.0, middle, half))
+    weight, drop = mesh.head_weight[: mesh.body.last], (moved - rest)[:, 1]
+    assert np.abs(drop[weight == 255]).max() < 1e-3
+    collar, side = weight == 0, (rest[:, 0] - middle) / half
+    assert drop[collar & (side > 1)] == pytest.approx(4.0, abs=1e-3)
+    assert drop[collar & (side < -1)] == pytest.approx(-4.0, abs=1e-3)
+    inner = collar & (np.abs(side) < 1)
+    assert drop[inner] == pytest.approx(4 * side[inner], abs=1e-3)
 
 
 def test_hair_that_trails_has_turned_less_the_lower_it_hangs(mesh: Mesh) -> None:

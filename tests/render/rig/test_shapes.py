@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from support.rig import face
-from visavis.render.rig.motion import Motion
+from support.rig import face, moved
 from visavis.render.rig.shapes import OPENING, SHAPES, TARGETS, TEMPO
 from visavis.render.rig.units import UNITS
 from visavis.stream.visemes import VISEMES
@@ -12,9 +10,7 @@ PRESENTERS = ("ruby", "marcus")
 
 def gap(viseme: str, presenter: str) -> float:
     units = TARGETS[:, VISEMES.index(viseme)].sum(0).astype(np.float32)
-    three: NDArray[np.float32] = np.zeros(3, np.float32)
-    two: NDArray[np.float32] = np.zeros(2, np.float32)
-    return face(presenter).lip_gap(Motion(units, three, two, two, two), face(presenter).canvas())
+    return face(presenter).lip_gap(moved(units), face(presenter).canvas())
 
 
 def test_every_viseme_has_its_shape_and_every_weight_its_organ() -> None:
