@@ -59,7 +59,7 @@ def surface_over(buffer: NDArray[np.uint8]) -> Surface:
 
 
 @dataclass(frozen=True, slots=True)
-class _Placement:
+class Placement:
     """Where a crop falls: `inverse` (2, 3) float64 maps plate pixel centres to crop pixel centres.
 
     `shift` says that pixels fall on pixels. `box` is (left, top, right, bottom), even, inside the plate.
@@ -82,9 +82,9 @@ class Compositor:
             raise AvatarError(f"the plate is {width}x{height}; crop or pad it to an even width and height")
         self.color = color
         self._plate = np.ascontiguousarray(plate)
-        self._table = _rounding_table(color)
+        self._table = rounding_table(color)
         self._prepared = surface_over(np.empty((height * 3 // 2, width), np.uint8))
-        everywhere = _Placement(np.eye(2, 3), shift=True, box=(0, 0, width, height))
+        everywhere = Placement(np.eye(2, 3), shift=True, box=(0, 0, width, height))
         nothing = np.zeros((0, 0, 3), np.uint8), np.zeros((0, 0), np.float32)
         self._known = nothing[1], _solid_columns(nothing[1])
         self._draw(*nothing, everywhere, self._prepared)
@@ -102,7 +102,7 @@ class Compositor:
         if mask.shape != (rows, columns):
             raise AvatarError(f"a mask of {mask.shape} is no match for a crop of {(rows, columns)}")
         height, width = self._plate.shape[:2]
-        placement = _place(crop.matrix, columns, rows, width, height)
+        placement = placed(crop.matrix, columns, rows, width, height)
         if not _covers(placement.box, surface.box):
             self.restore(surface)
         pixels, weights = np.ascontiguousarray(crop.pixels), np.ascontiguousarray(mask, np.float32)
@@ -128,7 +128,7 @@ class Compositor:
         return columns
 
     def _draw(
-        self, pixels: NDArray[np.uint8], mask: NDArray[np.float32], placement: _Placement, surface: Surface
+        self, pixels: NDArray[np.uint8], mask: NDArray[np.float32], placement: Placement, surface: Surface
     ) -> None:
         _draw_box(
             self._plate,
@@ -161,7 +161,7 @@ def _solid_columns(mask: NDArray[np.float32]) -> NDArray[np.int32]:
     return solid
 
 
-def _place(matrix: NDArray[np.float32], columns: int, rows: int, width: int, height: int) -> _Placement:
+def placed(matrix: NDArray[np.float32], columns: int, rows: int, width: int, height: int) -> Placement:
     """Where a crop of `columns` x `rows` falls on a plate of `width` x `height`."""
     a, b, dx, c, d, dy = (float(value) for value in matrix.reshape(-1))
     area = a * d - b * c
@@ -175,7 +175,7 @@ def _place(matrix: NDArray[np.float32], columns: int, rows: int, width: int, hei
     down = [c * x + d * y + dy for x in xs for y in ys]
     left, right = _even_span(across, width)
     top, bottom = _even_span(down, height)
-    return _Placement(np.array(inverse) / area, shift, (left, top, right, bottom))
+    return Placement(np.array(inverse) / area, shift, (left, top, right, bottom))
 
 
 def _even_span(positions: list[float], limit: int) -> tuple[int, int]:
@@ -190,7 +190,7 @@ def _covers(box: tuple[int, int, int, int], held: NDArray[np.int64]) -> bool:
     return left >= right or (box[0] <= left and box[1] <= top and right <= box[2] and bottom <= box[3])
 
 
-def _rounding_table(color: ColorSpace) -> NDArray[np.float32]:
+def rounding_table(color: ColorSpace) -> NDArray[np.float32]:
     """The colour rows (3, 4) with rounding in the offsets, and chroma rows for the sum of four pixels."""
     table = color.coefficients()
     table[:, 3] += 0.5
