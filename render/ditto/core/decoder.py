@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..decoder import LEAK, Decoder, Spade, SpadeBlock
 from . import algebra
-from .warp import Layer, convolved, lanes
+from .layers import Layer, channels_last, convolved, lanes
 
 COLORS = 12
 """Outputs of the last convolution: four places of three colours."""
@@ -43,6 +43,19 @@ class DecoderOps(Protocol):
         scale: Tensor,
         shift: Tensor | None,
         bias: Tensor,
+        *,
+        enlarge: int,
+        slope: float,
+        out: Tensor,
+    ) -> None: ...
+
+    def modulated(
+        self,
+        shared: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        x: Tensor,
+        stats: Tensor,
         *,
         enlarge: int,
         slope: float,
@@ -84,13 +97,13 @@ class FastDecoder:
 
     def __init__(self, network: Decoder, ops: DecoderOps, *, dtype: torch.dtype) -> None:
         self._ops, self._dtype = ops, dtype
-        self._fc = Layer(_last(network.fc.weight, dtype), _bias(network.fc.bias))
-        middles = [network.get_submodule(f"G_middle_{index}") for index in range(network.size.blocks)]
+        self._fc = Layer(channels_last(network.fc.weight, dtype), _bias(network.fc.bias))
+        *middles, last, end = [block for block in network.children() if isinstance(block, SpadeBlock)]
         self._middles = [_block(middle, 1, dtype) for middle in middles]
-        self._ups = [_block(network.up_0, 2, dtype), _block(network.up_1, 4, dtype)]
-        last = network.conv_img[0]
-        weight = algebra.padded(last.weight.detach(), lanes(COLORS), 0)
-        self._image = Layer(_last(weight, dtype), _bias(last.bias))
+        self._ups = [_block(last, 2, dtype), _block(end, 4, dtype)]
+        image = network.conv_img.get_submodule("0")
+        weight = algebra.padded(image.get_parameter("weight"), lanes(COLORS), 0)
+        self._image = Layer(channels_last(weight, dtype), _bias(image.get_parameter("bias")))
 
     def __call__(self, features: Tensor, mask: Tensor, *, out: Tensor) -> None:
         """Into `out` (B, 8 H, 8 W, 4) the pictures of `features` (B, H, W, 256), RGB 0..1 and `mask` (8 H,
@@ -125,10 +138,11 @@ class FastDecoder:
     def _modulated(
         self, by: Modulation, features: Tensor, x: Tensor, stats: Tensor, *, enlarge: int
     ) -> Tensor:
-        found = convolved(self._map(by, features), by.both.weight)
-        scale, shift = found.split(by.channels, dim=-1)
-        out = self._empty(*found.shape[:3], by.channels)
-        self._ops.modulate(x, stats, scale, shift, by.both.bias, enlarge=enlarge, slope=LEAK, out=out)
+        shared = self._map(by, features)
+        out = self._empty(*shared.shape[:3], by.channels)
+        self._ops.modulated(
+            shared, by.both.weight, by.both.bias, x, stats, enlarge=enlarge, slope=LEAK, out=out
+        )
         return out
 
     def _shortcut(self, block: Block, features: Tensor, x: Tensor, stats: Tensor) -> tuple[Tensor, Tensor]:
@@ -164,8 +178,8 @@ def _block(block: SpadeBlock, factor: int, dtype: torch.dtype) -> Block:
     return Block(
         _modulation(block.norm_0, factor, dtype),
         _modulation(block.norm_1, factor, dtype),
-        _last(block.conv_0.weight, dtype),
-        Layer(_last(block.conv_1.weight, dtype), bias),
+        channels_last(block.conv_0.weight, dtype),
+        Layer(channels_last(block.conv_1.weight, dtype), bias),
         shortcut,
     )
 
@@ -173,7 +187,7 @@ def _block(block: SpadeBlock, factor: int, dtype: torch.dtype) -> Block:
 def _modulation(spade: Spade, factor: int, dtype: torch.dtype) -> Modulation:
     gamma, beta = spade.mlp_gamma, spade.mlp_beta
     both = Layer(
-        _last(torch.cat((gamma.weight, beta.weight)), dtype),
+        channels_last(torch.cat((gamma.weight, beta.weight)), dtype),
         torch.cat((_bias(gamma.bias) + 1, _bias(beta.bias))),
     )
     return Modulation(_shared(spade, factor, dtype), both, factor, gamma.out_channels)
@@ -186,22 +200,19 @@ def _shortcut(block: SpadeBlock, factor: int, dtype: torch.dtype) -> tuple[tuple
     gamma, beta = spade.mlp_gamma, spade.mlp_beta
     brought = torch.einsum("oc,cihw->oihw", flat, beta.weight.detach().double()).to(weight.dtype)
     both = Layer(
-        _last(torch.cat((gamma.weight, brought)), dtype),
+        channels_last(torch.cat((gamma.weight, brought)), dtype),
         _bias(gamma.bias) + 1,
     )
     by = Modulation(_shared(spade, factor, dtype), both, factor, gamma.out_channels)
     assert beta.bias is not None
-    return (by, _last(weight, dtype)), (flat @ beta.bias.detach().double()).float()
+    return (by, channels_last(weight, dtype)), (flat @ beta.bias.detach().double()).float()
 
 
 def _shared(spade: Spade, factor: int, dtype: torch.dtype) -> Layer:
-    conv = spade.mlp_shared[0]
-    weight = conv.weight.detach()
-    return Layer(_last(algebra.phases(weight, factor) if factor > 1 else weight, dtype), _bias(conv.bias))
-
-
-def _last(weight: Tensor, dtype: torch.dtype) -> Tensor:
-    return weight.detach().to(dtype).contiguous(memory_format=torch.channels_last)
+    conv = spade.mlp_shared.get_submodule("0")
+    weight = conv.get_parameter("weight").detach()
+    weight = algebra.phases(weight, factor) if factor > 1 else weight
+    return Layer(channels_last(weight, dtype), _bias(conv.get_parameter("bias")))
 
 
 def _bias(bias: Tensor | None) -> Tensor:

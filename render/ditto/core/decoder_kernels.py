@@ -14,6 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from .decoder_twins import EPSILON
+from .layers import convolved
 from .tile import Tile
 
 TILES: Final[dict[str, Tile]] = {
@@ -288,6 +289,22 @@ def modulate(
         across,
         num_warps=tile.warps,
     )
+
+
+def modulated(
+    shared: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    x: Tensor,
+    stats: Tensor,
+    *,
+    enlarge: int,
+    slope: float,
+    out: Tensor,
+) -> None:
+    """cuDNN's convolution, then the rest; `conv_kernels.modulated` does all in one."""
+    scale, shift = convolved(shared, weight).chunk(2, dim=-1)
+    modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out)
 
 
 @triton.jit

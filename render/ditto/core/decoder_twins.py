@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from . import algebra
+from .layers import convolved
 
 EPSILON = 1e-5
 
@@ -72,6 +73,23 @@ def modulate(
     if shift is not None:
         total = total + shift.float() + bias[channels:]
     out[:] = F.leaky_relu(total, slope)
+
+
+def modulated(
+    shared: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    x: Tensor,
+    stats: Tensor,
+    *,
+    enlarge: int,
+    slope: float,
+    out: Tensor,
+) -> None:
+    """Into `out` (B, H, W, C), `x` as `modulate` does it, by scale and shift that are `shared` (B, H, W, S)
+    by `weight` (2 C, S, 3, 3); `bias` (2 C,) float32 comes on top."""
+    scale, shift = convolved(shared, weight).chunk(2, dim=-1)
+    modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out)
 
 
 def rectify(x: Tensor, bias: Tensor, *, plus: Sequence[Tensor], slope: float, out: Tensor) -> None:

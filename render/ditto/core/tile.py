@@ -10,3 +10,15 @@ class Tile:
     cells: int
     channels: int = 0
     warps: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ConvTile:
+    """Of a convolution: `cells` by `channels` of what is written, summed over `inputs` channels at a time,
+    `stages` of which are on their way."""
+
+    cells: int
+    channels: int
+    inputs: int
+    warps: int
+    stages: int

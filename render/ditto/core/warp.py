@@ -14,10 +14,9 @@ from torch.nn import functional as F
 from ..dense_motion import KERNEL, MOTIONS, DenseMotion
 from ..warp import WarpNetwork
 from . import algebra
+from .layers import Layer, channels_last, convolved, lanes
 
 TAPS: Final = 3
-LANES: Final = 16
-"""Channels come in multiples of so many, which tensor cores read best."""
 
 
 class WarpOps(Protocol):
@@ -69,19 +68,6 @@ class WarpOps(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
-    """A convolution's `weight`, channels last, and its `bias` float32, which is added later."""
-
-    weight: Tensor
-    bias: Tensor
-
-    @property
-    def outputs(self) -> int:
-        """Channels after the bias."""
-        return self.bias.shape[0]
-
-
-@dataclass(frozen=True, slots=True)
 class Volumes:
     """Avatar frames as the warp reads them: `full` (N, D, H, W, C) in its dtype, `small` (N, D, H, W, C')."""
 
@@ -117,7 +103,7 @@ class FastWarp:
         self._occlusion_bias = _bias(motion.occlusion)
         third = _conv(network.third)
         self._third = Layer(
-            _last(algebra.depth_as_inputs(third.weight.detach(), size.depth), dtype), _bias(third)
+            channels_last(algebra.depth_as_inputs(third.weight.detach(), size.depth), dtype), _bias(third)
         )
         self._fourth = _flat(network.fourth, dtype)
         self._leak: float = network.third.activation.negative_slope  # type: ignore[assignment]
@@ -201,12 +187,12 @@ class FastWarp:
         weight = algebra.padded(weight.detach(), inputs or weight.shape[1], 1)
         weight = algebra.padded(weight, outputs or weight.shape[0], 0)
         bias = algebra.padded(bias, weight.shape[0], 0)
-        return Layer(_last(algebra.taps_as_outputs(weight), self._dtype), bias)
+        return Layer(channels_last(algebra.taps_as_outputs(weight), self._dtype), bias)
 
     def _enlarging(self, conv: nn.Conv3d) -> Layer:
         """For a map that is enlarged twice before."""
         weight = algebra.taps_as_outputs(conv.weight.detach())
-        return Layer(_last(algebra.phases(weight, 2), self._dtype), _bias(conv))
+        return Layer(channels_last(algebra.phases(weight, 2), self._dtype), _bias(conv))
 
     def _with_occlusion(self, motion: DenseMotion) -> Layer:
         """Its outputs are the mask's taps, then what each slice adds to the occlusion, a channel a depth."""
@@ -214,17 +200,11 @@ class FastWarp:
         hidden = motion.occlusion.weight.detach()[0].unflatten(0, (-1, self._size.depth)).transpose(0, 1)
         weight = algebra.padded(torch.cat((mask, hidden)), self._seen.outputs, 1)
         return Layer(
-            _last(algebra.padded(weight, lanes(weight.shape[0]), 0), self._dtype), _bias(motion.mask)
+            channels_last(algebra.padded(weight, lanes(weight.shape[0]), 0), self._dtype), _bias(motion.mask)
         )
 
     def _empty(self, *shape: int) -> Tensor:
         return torch.empty(shape, device=self._third.bias.device, dtype=self._dtype)
-
-
-def convolved(x: Tensor, weight: Tensor, padding: int | None = None) -> Tensor:
-    """`x` (B, H, W, I) by `weight` (O, I, h, w), channels last; by default as large as before."""
-    border = weight.shape[2] // 2 if padding is None else padding
-    return F.conv2d(x.permute(0, 3, 1, 2), weight, padding=border).permute(0, 2, 3, 1).contiguous()
 
 
 def _conv(block: nn.Module) -> nn.Conv3d:
@@ -239,14 +219,4 @@ def _bias(conv: nn.Module) -> Tensor:
 
 
 def _flat(conv: nn.Module, dtype: torch.dtype) -> Layer:
-    return Layer(_last(conv.get_parameter("weight").detach(), dtype), _bias(conv))
-
-
-def _last(weight: Tensor, dtype: torch.dtype) -> Tensor:
-    weight = weight.to(dtype)
-    return weight.contiguous(memory_format=torch.channels_last) if weight.dim() == 4 else weight
-
-
-def lanes(channels: int) -> int:
-    """`channels` and what is missing to whole lanes."""
-    return -(-channels // LANES) * LANES
+    return Layer(channels_last(conv.get_parameter("weight").detach(), dtype), _bias(conv))

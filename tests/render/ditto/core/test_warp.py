@@ -2,7 +2,7 @@ import pytest
 import torch
 from support.core import WARPS, warp, warp_inputs
 from visavis.render.ditto.core import warp_twins
-from visavis.render.ditto.core.warp import FastWarp, lanes
+from visavis.render.ditto.core.warp import FastWarp
 from visavis.render.ditto.warp import WarpNetwork, WarpSize
 
 EACH_SIZE = pytest.mark.parametrize("size", WARPS.values(), ids=WARPS)
@@ -30,7 +30,3 @@ def test_slots_may_share_a_frame_and_point_anywhere() -> None:
 def test_norms_must_be_folded() -> None:
     with pytest.raises(TypeError, match="fold_batch_norms"):
         FastWarp(WarpNetwork(WarpSize.tiny()), warp_twins, dtype=torch.float32)
-
-
-def test_lanes_are_whole() -> None:
-    assert [lanes(count) for count in (1, 16, 110, 142, 170)] == [16, 16, 112, 144, 176]

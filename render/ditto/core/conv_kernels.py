@@ -1,0 +1,216 @@
+# pyright: basic, reportCallIssue=false, reportGeneralTypeIssues=false, reportArgumentType=false
+"""Convolutions with what follows them, as Triton kernels; `conv_twins` says what each does.
+
+A program owns `cells` of all slots' pictures, in a row, and `channels` of what is written. It goes through
+the kernel's places and the input's channels, `inputs` at a time. Programs of the same cells follow one
+another, so that what they read is still near.
+"""
+
+from typing import Final
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from .tile import ConvTile
+
+TILES: Final[dict[str, ConvTile]] = {
+    "convolved": ConvTile(cells=128, channels=256, inputs=64, warps=8, stages=3),
+    "convolved_8": ConvTile(cells=128, channels=256, inputs=128, warps=8, stages=3),
+    "modulated": ConvTile(cells=128, channels=128, inputs=64, warps=8, stages=3),
+    "modulated_8": ConvTile(cells=128, channels=128, inputs=128, warps=8, stages=3),
+}
+"""By kernel, `_8` for what has 8 bits; `scripts/bench_gpu` tries others."""
+FEWEST: Final = 16
+"""Of each side that tensor cores multiply."""
+
+
+@triton.jit
+def _taps(x, cell, y, column, total, H, W, step, IN: tl.constexpr, SIDE: tl.constexpr, INPUTS: tl.constexpr):
+    """(cells, INPUTS) of the step's place in the kernel and the step's channels."""
+    steps: tl.constexpr = (IN + INPUTS - 1) // INPUTS
+    tap = step // steps
+    channel = (step % steps) * INPUTS + tl.arange(0, INPUTS)
+    down = tap // SIDE - SIDE // 2
+    right = tap % SIDE - SIDE // 2
+    there = (cell < total) & (y + down >= 0) & (y + down < H) & (column + right >= 0) & (column + right < W)
+    place = x + (cell + down * W + right).to(tl.int64)[:, None] * IN + channel[None, :]
+    return tl.load(place, mask=there[:, None] & (channel < IN)[None, :], other=0.0)
+
+
+@triton.jit
+def _row(weight, output, wanted, step, IN: tl.constexpr, SIDE: tl.constexpr, INPUTS: tl.constexpr):
+    """(INPUTS, outputs) of the same place and channels."""
+    steps: tl.constexpr = (IN + INPUTS - 1) // INPUTS
+    channel = (step % steps) * INPUTS + tl.arange(0, INPUTS)
+    place = weight + output[None, :] * (SIDE * SIDE * IN) + (step // steps) * IN + channel[:, None]
+    return tl.load(place, mask=wanted[None, :] & (channel < IN)[:, None], other=0.0)
+
+
+@triton.jit
+def _convolved(
+    x,
+    weight,
+    scale,
+    out,
+    sums,
+    total,
+    H,
+    W,
+    OUT,
+    IN: tl.constexpr,
+    SIDE: tl.constexpr,
+    MEASURES: tl.constexpr,
+    CELLS: tl.constexpr,
+    CHANNELS: tl.constexpr,
+    INPUTS: tl.constexpr,
+):
+    groups = (OUT + CHANNELS - 1) // CHANNELS
+    block = tl.program_id(0) // groups
+    output = (tl.program_id(0) % groups) * CHANNELS + tl.arange(0, CHANNELS)
+    wanted = output < OUT
+    cell = block * CELLS + tl.arange(0, CELLS)
+    y = (cell // W) % H
+    column = cell % W
+    found = tl.zeros([CELLS, CHANNELS], tl.float32)
+    for step in range(SIDE * SIDE * ((IN + INPUTS - 1) // INPUTS)):
+        left = _taps(x, cell, y, column, total, H, W, step, IN, SIDE, INPUTS)
+        right = _row(weight, output, wanted, step, IN, SIDE, INPUTS)
+        found = tl.dot(left, right, found, input_precision="ieee")
+    found = found * tl.load(scale + output, mask=wanted, other=0.0)[None, :]
+    both = (cell < total)[:, None] & wanted[None, :]
+    tl.store(
+        out + cell.to(tl.int64)[:, None] * OUT + output[None, :], found.to(out.dtype.element_ty), mask=both
+    )
+    if MEASURES:
+        found = tl.where(both, found, 0.0)
+        place = sums + block * (2 * OUT) + output
+        tl.store(place, tl.sum(found, 0), mask=wanted)
+        tl.store(place + OUT, tl.sum(found * found, 0), mask=wanted)
+
+
+def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Tensor | None = None) -> None:
+    """`sums` needs blocks of cells that do not span slots: H W a multiple of the tile's cells."""
+    batch, height, width, inputs = x.shape
+    outputs, total = weight.shape[0], batch * height * width
+    tile = _fitting(TILES["convolved" if x.element_size() > 1 else "convolved_8"], outputs, inputs)
+    blocks = triton.cdiv(total, tile.cells)
+    assert sums is None or height * width % tile.cells == 0
+    parts = out if sums is None else torch.empty(batch, blocks // batch, 2, outputs, device=x.device)
+    _convolved[(blocks * triton.cdiv(outputs, tile.channels),)](
+        x,
+        weight,
+        scale,
+        out,
+        parts,
+        total,
+        height,
+        width,
+        outputs,
+        inputs,
+        weight.shape[-1],
+        sums is not None,
+        tile.cells,
+        tile.channels,
+        tile.inputs,
+        num_warps=tile.warps,
+        num_stages=tile.stages,
+    )
+    if sums is not None:
+        torch.sum(parts, 1, out=sums)
+
+
+@triton.jit
+def _modulated(
+    shared,
+    weight,
+    bias,
+    x,
+    stats,
+    out,
+    slope,
+    total,
+    H,
+    W,
+    C,
+    S: tl.constexpr,
+    ENLARGE: tl.constexpr,
+    CELLS: tl.constexpr,
+    CHANNELS: tl.constexpr,
+    INPUTS: tl.constexpr,
+):
+    groups = (C + CHANNELS - 1) // CHANNELS
+    block = tl.program_id(0) // groups
+    channel = (tl.program_id(0) % groups) * CHANNELS + tl.arange(0, CHANNELS)
+    wanted = channel < C
+    cell = block * CELLS + tl.arange(0, CELLS)
+    y = (cell // W) % H
+    column = cell % W
+    by = tl.zeros([CELLS, CHANNELS], tl.float32)
+    to = tl.zeros([CELLS, CHANNELS], tl.float32)
+    for step in range(9 * ((S + INPUTS - 1) // INPUTS)):
+        left = _taps(shared, cell, y, column, total, H, W, step, S, 3, INPUTS)
+        by = tl.dot(left, _row(weight, channel, wanted, step, S, 3, INPUTS), by, input_precision="ieee")
+        to = tl.dot(left, _row(weight, channel + C, wanted, step, S, 3, INPUTS), to, input_precision="ieee")
+    both = (cell < total)[:, None] & wanted[None, :]
+    slot = cell // (H * W)
+    source = (slot * (H // ENLARGE) + y // ENLARGE) * (W // ENLARGE) + column // ENLARGE
+    value = tl.load(x + source.to(tl.int64)[:, None] * C + channel[None, :], mask=both, other=0.0).to(
+        tl.float32
+    )
+    own = stats + slot[:, None] * (2 * C) + channel[None, :]
+    value = (value - tl.load(own, mask=both, other=0.0)) * tl.load(own + C, mask=both, other=0.0)
+    value = value * (by + tl.load(bias + channel, mask=wanted, other=0.0)[None, :])
+    value += to + tl.load(bias + C + channel, mask=wanted, other=0.0)[None, :]
+    value = tl.where(value > 0, value, value * slope)
+    tl.store(
+        out + cell.to(tl.int64)[:, None] * C + channel[None, :], value.to(out.dtype.element_ty), mask=both
+    )
+
+
+def modulated(
+    shared: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    x: Tensor,
+    stats: Tensor,
+    *,
+    enlarge: int,
+    slope: float,
+    out: Tensor,
+) -> None:
+    batch, height, width, channels = out.shape
+    inputs, total = shared.shape[-1], batch * height * width
+    tile = _fitting(TILES["modulated" if shared.element_size() > 1 else "modulated_8"], channels, inputs)
+    _modulated[(triton.cdiv(total, tile.cells) * triton.cdiv(channels, tile.channels),)](
+        shared,
+        weight,
+        bias,
+        x,
+        stats,
+        out,
+        slope,
+        total,
+        height,
+        width,
+        channels,
+        inputs,
+        enlarge,
+        tile.cells,
+        tile.channels,
+        tile.inputs,
+        num_warps=tile.warps,
+        num_stages=tile.stages,
+    )
+
+
+def _fitting(tile: ConvTile, outputs: int, inputs: int) -> ConvTile:
+    """`tile`, no larger than there is to do."""
+    return ConvTile(
+        tile.cells,
+        max(FEWEST, min(tile.channels, triton.next_power_of_2(outputs))),
+        max(FEWEST, min(tile.inputs, triton.next_power_of_2(inputs))),
+        tile.warps,
+        tile.stages,
+    )

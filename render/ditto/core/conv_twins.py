@@ -1,0 +1,36 @@
+"""Convolutions with what follows them, in plain torch: what their kernels are measured against.
+
+Pictures are (B, H, W, C); weights (O, I, h, w) are channels last, so that one output's are one row.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Tensor | None = None) -> None:
+    """Into `out` (B, H, W, O), `x` (B, H, W, I) by `weight`, of odd height and width, times `scale` (O,)
+    float32: that which undoes how both were scaled to fit few bits.
+
+    Into `sums` (B, 2, O) float32 the sums of each channel, before it is rounded, and of its square.
+    """
+    found = _conv(x, weight) * scale
+    out[:] = found
+    if sums is not None:
+        sums[:, 0] = found.sum((1, 2))
+        sums[:, 1] = found.square().sum((1, 2))
+
+
+def _conv(x: Tensor, weight: Tensor) -> Tensor:
+    """In float32, in which products of fewer bits are exact."""
+    found = F.conv2d(x.permute(0, 3, 1, 2).float(), weight.float(), padding=weight.shape[-1] // 2)
+    return found.permute(0, 2, 3, 1).contiguous()
+
+
+def rounded(weight: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """`weight` (O, I, h, w) in `dtype`, each output scaled so that it fills its range; and the factors (O,)
+    float32 that undo it."""
+    most = torch.finfo(dtype).max
+    scale = weight.float().abs().amax((1, 2, 3)).clamp(min=1e-12) / most
+    fitted = (weight.float() / scale[:, None, None, None]).to(dtype)
+    return fitted.contiguous(memory_format=torch.channels_last), scale

@@ -1,0 +1,41 @@
+"""Convolutions as the core has them: pictures (B, H, W, C), weights channels last, biases left for later."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+LANES: Final = 16
+"""Channels come in multiples of so many, which tensor cores read best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A convolution's `weight`, channels last, and its `bias` float32, which is added later."""
+
+    weight: Tensor
+    bias: Tensor
+
+    @property
+    def outputs(self) -> int:
+        """Channels after the bias."""
+        return self.bias.shape[0]
+
+
+def convolved(x: Tensor, weight: Tensor, padding: int | None = None) -> Tensor:
+    """`x` (B, H, W, I) by `weight` (O, I, h, w), channels last; by default as large as before."""
+    border = weight.shape[2] // 2 if padding is None else padding
+    return F.conv2d(x.permute(0, 3, 1, 2), weight, padding=border).permute(0, 2, 3, 1).contiguous()
+
+
+def channels_last(weight: Tensor, dtype: torch.dtype) -> Tensor:
+    """`weight` (O, I, ...) in `dtype`; one output's are one row of memory."""
+    weight = weight.to(dtype)
+    return weight.contiguous(memory_format=torch.channels_last) if weight.dim() == 4 else weight
+
+
+def lanes(channels: int) -> int:
+    """`channels` and what is missing to whole lanes."""
+    return -(-channels // LANES) * LANES
