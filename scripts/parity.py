@@ -1,7 +1,7 @@
 """Compare the project with the expected values of a golden directory, case by case.
 
     python scripts/parity.py --golden tests/golden/ditto [--device cpu|cuda] [--dtype fp32|fp16|bf16]
-                             [--only FILE ...] [--json OUT]
+                             [--core] [--only FILE ...] [--json OUT]
 
 A line a case: the largest error seen and what is allowed. Ends with 1 when any is missed. Reduced precision
 is judged by cosine and mean absolute error (fp16: 1e-4 from 1, 0.003), shown as a share of what is allowed.
@@ -43,13 +43,15 @@ RUNNERS = {
 """The module of `golden` that runs a file. Each has a `run`."""
 
 
-def run(folder: Path, name: str, device: torch.device, dtype: torch.dtype) -> Iterator[Comparison]:
+def run(
+    folder: Path, name: str, device: torch.device, dtype: torch.dtype, *, core: bool = False
+) -> Iterator[Comparison]:
     """All comparisons of a file. What breaks, or compares nothing, is a missed one."""
     compared = False
     try:
         module = import_module(f"golden.{RUNNERS[name]}")
         runner: Callable[[GoldenFile], Iterator[Comparison]] = module.run
-        for one in runner(load(folder, name, device=device, dtype=dtype)):
+        for one in runner(load(folder, name, device=device, dtype=dtype, core=core)):
             compared = True
             yield one
         if not compared:
@@ -64,6 +66,7 @@ def main() -> int:
     parser.add_argument("--golden", type=Path, required=True)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", choices=DTYPES, default="fp32")
+    parser.add_argument("--core", action="store_true", help="warp and decoder as a GPU runs them, fused")
     parser.add_argument("--only", nargs="*", metavar="FILE")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -77,7 +80,8 @@ def main() -> int:
     missed = 0
     for name in options.only or known:
         start = time.monotonic_ns()
-        for one in run(options.golden, name, torch.device(options.device), DTYPES[options.dtype]):
+        device, dtype = torch.device(options.device), DTYPES[options.dtype]
+        for one in run(options.golden, name, device, dtype, core=options.core):
             missed += not one.passed
             verdict = "ok  " if one.passed else "MISS"
             print(f"{verdict} {name:14} {one.case:36} {one.error:9.2e} of {one.tolerance:.0e}  {one.note}")

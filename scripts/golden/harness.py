@@ -47,6 +47,8 @@ class GoldenFile:
     arrays: Mapping[str, Array]
     device: torch.device
     dtype: torch.dtype
+    core: bool = False
+    """Warp and decoder as the GPU core has them."""
 
     def normal(self, stream: str, *shape: int, scale: float = 1.0, offset: float = 0.0) -> F32:
         return (offset + scale * rng(stream, self.seed).standard_normal(shape)).astype(np.float32)
@@ -98,11 +100,13 @@ class GoldenFile:
         )
 
 
-def load(folder: Path, name: str, *, device: torch.device, dtype: torch.dtype) -> GoldenFile:
+def load(
+    folder: Path, name: str, *, device: torch.device, dtype: torch.dtype, core: bool = False
+) -> GoldenFile:
     """The file `NAME.npz` of a golden directory."""
     document = json.loads((folder / "cases.json").read_text("utf-8"))
     with np.load(folder / f"{name}.npz") as arrays:
-        return GoldenFile(name, document["seed"], document[name], dict(arrays), device, dtype)
+        return GoldenFile(name, document["seed"], document[name], dict(arrays), device, dtype, core)
 
 
 def names(folder: Path) -> tuple[str, ...]:

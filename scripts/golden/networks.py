@@ -22,6 +22,7 @@ from visavis.render.ditto.motion_net import MotionExtractor
 from visavis.render.ditto.stitch import StitchNetwork
 from visavis.render.ditto.warp import WarpNetwork
 
+from .core import CoreDecoder, CoreWarp
 from .harness import F32, Array, Comparison, GoldenFile, sliced, summary
 
 NETWORKS: Mapping[str, Callable[[], nn.Module]] = {
@@ -30,6 +31,10 @@ NETWORKS: Mapping[str, Callable[[], nn.Module]] = {
     "stitch_network": StitchNetwork,
     "warp_network": WarpNetwork,
     "decoder": Decoder,
+}
+CORE: Mapping[str, Callable[[Any, torch.device, torch.dtype], Any]] = {
+    "warp_network": CoreWarp,
+    "decoder": CoreDecoder,
 }
 APPEARANCE = SCORES = DECODER = 1e-4
 MOTION = STITCH = 1e-5
@@ -46,6 +51,8 @@ def run(file: GoldenFile) -> Iterator[Comparison]:
     left = {name for name in file.arrays if name.rpartition(".")[2] not in KEYPOINTS}
     if file.dtype != torch.float32:
         left = {name for name in left if not name.endswith(".summary")}
+    if file.core:
+        left = {name for name in left if name.endswith((".out", ".summary", ".frame_255"))}
     with torch.inference_mode():
         for one in runners[file.name](file):
             left.discard(one.case)
@@ -59,6 +66,8 @@ def build(name: str, file: GoldenFile) -> Any:  # a network, called as its own `
     with torch.device("meta"):
         network = NETWORKS[name]()
     random_weights.loaded(network, name, file.seed)
+    if file.core and name in CORE:
+        return CORE[name](network, file.device, file.dtype)
     if file.dtype != torch.float32:
         fold_batch_norms(network)
     return network.to(file.device, file.dtype)
@@ -212,6 +221,11 @@ def _warp(file: GoldenFile) -> Iterator[Comparison]:
         reads = reads_of(file, case)
         feature = _batch(file, reads)
         source, driven = (_keypoints(file, name, reads) for name in KEYPOINTS)
+        if file.core:
+            if f"{case}.out" in file.arrays:
+                outputs[case] = reads, network(feature, source, driven)
+                yield from _parts(file, case, outputs[case][1], WARP)
+            continue
         flow = network.flow(feature, source, driven)
         if f"{case}.out" in file.arrays:
             outputs[case] = reads, network.moved(feature, flow)
