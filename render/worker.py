@@ -11,7 +11,6 @@ One lock guards all bookkeeping; the heavy work runs outside it.
 import argparse
 import importlib
 import logging
-import os
 import socket
 import sys
 import threading
@@ -24,6 +23,7 @@ from typing import cast
 from ..stream import link
 from ..stream.clock import NS_PER_SECOND
 from ..stream.errors import LinkError, SetupError, VisavisError
+from .capacity import cores, slots
 from .color import color_space
 from .ditto.presets import check_options
 from .encode import open_encoder
@@ -33,7 +33,6 @@ from .sessions import Duty, Sessions
 _LOG = logging.getLogger(__name__)
 _READ_BYTES = 1 << 16
 _IDLE_NS = NS_PER_SECOND // 4
-_SLOTS_PER_CORE = 2
 _PROBE = (320, 320)
 _SWITCH_SECONDS = 0.001
 """How long one thread may keep the interpreter from another: a fraction of a tick."""
@@ -182,12 +181,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--latency")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     sys.setswitchinterval(_SWITCH_SECONDS)
     with socket.socket(fileno=options.fd) as connection:
         try:
             engine = load_engine(options.engine, weights=options.weights, latency=options.latency)
-            Worker(engine, connection, slots=_SLOTS_PER_CORE * cores, threads=max(cores, 2)).serve()
+            Worker(engine, connection, slots=slots(), threads=max(cores(), 2)).serve()
         except VisavisError as error:
             _LOG.error("%s", error)
             return link.HOPELESS

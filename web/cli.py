@@ -17,6 +17,7 @@ from ..stream.errors import AudioError, UsageError, VisavisError
 from .avatars import add, list_all, remove, show
 from .bench import live, motion
 from .clip import render
+from .doctor import doctor
 from .say import say
 from .weights import check, fetch
 
@@ -136,6 +137,7 @@ def serve(
 
 command(say)
 command(render)
+command(doctor)
 benches = typer.Typer(help="Figures of this machine, as JSON and against budgets.", no_args_is_help=True)
 app.add_typer(benches, name="bench")
 command(live, benches)

@@ -117,11 +117,17 @@ def _random(text: str) -> RandomWeights:
 
 
 def load(
-    name: str, source: Source, *, network: nn.Module | None = None, dtype: torch.dtype = torch.float32
+    name: str,
+    source: Source,
+    *,
+    network: nn.Module | None = None,
+    dtype: torch.dtype = torch.float32,
+    keep: bool = True,
 ) -> Weights:
     """The state dict of `network`, the official one called `name` unless given, on the CPU.
 
-    Parameters are of `dtype`, layers with buffers as they are. Raises SetupError, in one line that names the
+    Parameters are of `dtype`, layers with buffers as they are. Unless `keep`, nothing is written beside the
+    file. Raises SetupError, in one line that names the
     file, when it is missing, damaged or of another shape; UsageError for an unknown name.
     """
     network = network or blank(name)
@@ -132,7 +138,8 @@ def load(
     if (weights := _read_kept(kept, path, network, dtype)) is not None:
         return weights
     weights = _cast(fold(_official(name, path, network)), network, dtype)
-    _keep(kept, path, stamp, weights)
+    if keep:
+        _keep(kept, path, stamp, weights)
     return weights
 
 

@@ -31,11 +31,11 @@ def digest_of(states: Mapping[str, Mapping[str, Tensor]]) -> str:
     return digest.hexdigest()
 
 
-def digest_at(source: Source) -> str:
+def digest_at(source: Source, *, keep: bool = True) -> str:
     """What an avatar would remember that were registered with `source` now; empty where a folder lacks what
-    that takes, or it is damaged: those who only draw do without."""
+    that takes, or it is damaged: those who only draw do without. `keep` as `load` takes it."""
     try:
-        return digest_of({name: load(name, source) for name in EXTRACTORS})
+        return digest_of({name: load(name, source, keep=keep) for name in EXTRACTORS})
     except SetupError:
         return ""
 

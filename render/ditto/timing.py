@@ -75,7 +75,7 @@ def machine(device: torch.device) -> dict[str, str | int]:
     if device.type == "cuda":
         found |= {
             "card": torch.cuda.get_device_name(device),
-            "driver": _driver(),
+            "driver": driver(),
             "cuda": str(torch.version.cuda),
         }
     return found
@@ -94,7 +94,8 @@ def _cpu() -> str:
     return named[1].strip() if named else platform.machine()
 
 
-def _driver() -> str:
+def driver() -> str:
+    """The version of NVIDIA's, as far as it tells."""
     try:
         named = re.search(r"\s(\d+\.\d+(\.\d+)?)\s", _DRIVER.read_text())
     except OSError:

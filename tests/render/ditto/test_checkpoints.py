@@ -150,6 +150,17 @@ def test_a_kept_file_of_another_size_of_network_is_made_again(tmp_path: Path) ->
     assert path.with_suffix(".fp32.safetensors").is_file()
 
 
+def test_nothing_is_written_where_it_is_not_wanted_and_what_is_kept_is_read_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("stitch_network", tmp_path)
+    first = load("stitch_network", tmp_path, keep=False)
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert equal(load("stitch_network", tmp_path), first)
+    monkeypatch.setattr(torch, "load", lambda *_args, **_kwargs: pytest.fail("read again"))
+    assert equal(load("stitch_network", tmp_path, keep=False), first)
+
+
 def test_a_folder_that_cannot_be_written_still_gives_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -9,7 +9,7 @@ from support import tiny
 from visavis.render import register
 from visavis.render.ditto import engine as module
 from visavis.render.ditto import provenance
-from visavis.render.ditto.checkpoints import RandomWeights
+from visavis.render.ditto.checkpoints import RandomWeights, Source
 from visavis.render.ditto.delay import WindowShape
 from visavis.render.ditto.provenance import Provenance, digest_at, digest_of, mismatch
 
@@ -29,9 +29,11 @@ def test_weights_are_told_apart_by_name_shape_and_value() -> None:
 def test_the_digest_of_weights_is_what_an_avatar_registered_with_them_remembers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    small = {"random": {"x": torch.zeros(1)}}
-    monkeypatch.setattr(provenance, "load", lambda name, source: {**small["random"], name: torch.ones(1)})
-    monkeypatch.setattr(register, "load", provenance.load)
+    def load(name: str, source: Source, *, keep: bool = True) -> dict[str, torch.Tensor]:
+        return {f"{name}.x": torch.full((2,), float(len(repr(source))))}
+
+    for one in (provenance, register):
+        monkeypatch.setattr(one, "load", load)
     monkeypatch.setattr(register, "_built", lambda kind, state: state)
     assert register.load_extractors("random:1").digest == digest_at(RandomWeights(1))
 
