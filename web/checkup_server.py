@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..render.avatar import find_avatar
@@ -53,8 +54,19 @@ def certificate(listen: ListenOptions, certs: Path = CERTS) -> Finding:
 
 
 def engine(engine: str, avatar: str) -> str:
-    """The engine that a server would run with these options."""
-    return asyncio.run(engine_for(engine, avatar))
+    """The engine that a server would run with these options; where avatars cannot be read, `rig`, and
+    `shown` says why."""
+    try:
+        return asyncio.run(engine_for(engine, avatar))
+    except SetupError:
+        return "rig"
+
+
+def foreign(engine: str) -> Iterator[Finding]:
+    """An engine that is not ours is not loaded here: nobody knows what it does."""
+    if engine not in ("rig", "ditto"):
+        advice = "start visavis serve with it, and see"
+        yield note("engine", f"{engine} is not one of ours: whether it loads is not looked at", advice)
 
 
 def shown(engine: str, avatar: str) -> Finding:
@@ -64,9 +76,7 @@ def shown(engine: str, avatar: str) -> Finding:
         if gallery.find(avatar) is None:
             return fault("avatar", f"engine {engine} can draw no {avatar[:40]!r}", gallery.why_not(avatar))
         found = find_avatar(avatar)
-    except AvatarError as error:
-        return from_error("avatar", error, needed=True)
-    except SetupError as error:
+    except (AvatarError, SetupError) as error:
         return from_error("avatar", error, needed=True)
     sizes = ", ".join(f"{width}x{height}" for width, height in found.sizes)
     return ok("avatar", f"{found.name} ({sizes}), drawn by engine {engine}")

@@ -77,6 +77,7 @@ def _findings(config: Config, engine: str) -> Generator[Finding]:
     yield checkup.webrtc()
     yield checkup.viseme_net()
     yield checkup.drawing_loops()
+    yield from checkup_server.foreign(engine)
     yield checkup_server.shown(engine, config.sessions.avatar)
     yield checkup_server.port(config.listen)
     yield checkup_server.certificate(config.listen)

@@ -1,12 +1,13 @@
 import shutil
 import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support import tiny
 from visavis.render.avatar import PREVIEW
-from visavis.web.checkup_server import certificate, engine, port, shown
+from visavis.web.checkup_server import certificate, engine, foreign, port, shown
 from visavis.web.findings import Level
 from visavis.web.tls import ListenOptions
 
@@ -91,3 +92,26 @@ def test_an_avatar_that_is_damaged_is_a_fault(home: Path) -> None:
 def test_the_engine_is_the_one_that_a_server_would_run(home: Path) -> None:
     tiny.write("ada")
     assert [engine("auto", "ada"), engine("auto", "ruby"), engine("rig", "ada")] == ["ditto", "rig", "rig"]
+
+
+def test_a_store_that_cannot_be_read_is_a_fault_and_no_end(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny.write("ada")
+    listed = Path.iterdir
+
+    def refuse(folder: Path) -> Iterator[Path]:
+        if folder == home / "avatars":
+            raise PermissionError(13, "Permission denied")
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    assert engine("auto", "ada") == "rig"
+    found = shown("rig", "ruby")
+    assert found.level is Level.FAULT
+    assert "set VISAVIS_HOME" in found.advice
+
+
+def test_an_engine_of_somebody_else_is_noted() -> None:
+    assert [one.level for one in foreign("my.module:Engine")] == [Level.NOTE]
+    assert list(foreign("rig")) == list(foreign("ditto")) == []

@@ -45,3 +45,14 @@ def test_the_process_prints_one_line(
 def test_weights_that_are_not_there_have_no_digest(tmp_path: Path) -> None:
     assert facts(CPU, str(tmp_path))["digest"] == ""
     assert facts(CPU, "random:none")["digest"] == ""
+
+
+def test_a_card_is_told_with_driver_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No GPU is at hand where tests run: what the driver would say is put in its place."""
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _device: (3 << 30, 4 << 30))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _device: "Some Card")
+    monkeypatch.setattr(card, "driver", lambda: "580.1")
+    monkeypatch.setattr(card, "kernel_problem", lambda _device: "")
+    told = facts(torch.device("cuda"), None)
+    assert (told["card"], told["driver"]) == ("Some Card", "580.1")
+    assert (told["free_bytes"], told["memory_bytes"]) == (3 << 30, 4 << 30)
