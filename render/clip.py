@@ -21,11 +21,14 @@ from ..stream.errors import AudioError, UsageError
 from ..stream.media import AudioChunk, TickAudio
 from ..stream.session import Session
 from .avatar import Avatar
+from .canvas import Canvas
 from .color import ColorSpace, color_space
-from .composite import Compositor, Surface
+from .composite import Compositor
+from .encode_x264 import PIXEL_FORMATS
 from .engine import Engine
 from .keyframes import LATEST, Keyframes
 from .pipeline import Pipeline, run
+from .surface import Layout, Surface
 
 _SLOT = 0
 _SURFACES = 3
@@ -78,7 +81,8 @@ def render_clip(
     Raises AudioError when there is no sound, UsageError when the file cannot be written.
     """
     color = color_space(*size)
-    compositor = Compositor(avatar.plate(size), color)
+    pictures = engine.pictures
+    compositor = None if pictures else Compositor(avatar.plate(size), color)
     with ExitStack() as stack:
         delay = engine.spec.lookahead // engine.spec.hop
         engine.open(_SLOT, avatar, size=size, seed=seed, index=0)
@@ -88,13 +92,12 @@ def render_clip(
             slot=_SLOT,
             delay=delay,
             first=0,
-            compositor=compositor,
-            mask=engine.mask(_SLOT),
-            surfaces=_SURFACES,
+            canvas=Canvas.of(engine, _SLOT, compositor, surfaces=_SURFACES),
         )
         ahead_ms = _AHEAD_MS + delay * TICK_NS // NS_PER_MS
         ticks = _ticks(engine, pipeline, _Feed(pipeline.session, chunks, ahead_ms))
-        return _write(ticks, out, size=size, color=color, on_frame=on_frame)
+        layout = pictures.layout if pictures else "i420"
+        return _write(ticks, out, size=size, color=color, layout=layout, on_frame=on_frame)
 
 
 class _Feed:
@@ -146,13 +149,14 @@ def _write(
     *,
     size: tuple[int, int],
     color: ColorSpace,
+    layout: Layout,
     on_frame: Callable[[int], None],
 ) -> Clip:
     """Encode tick n - 1 on a second thread while `ticks` draws tick n; rename the file when it is whole."""
     part = out.with_name(f".{out.name}.{secrets.token_hex(4)}.part")
     frames = samples = 0
     try:
-        file = _Mp4(part, size=size, color=color)
+        file = _Mp4(part, size=size, color=color, layout=layout)
         with ThreadPoolExecutor(1, "clip-encoder") as encoder:
             pending: Future[None] | None = None
             for audio, surface in ticks:
@@ -177,13 +181,13 @@ def _write(
 class _Mp4:
     """H.264 and AAC from the same tick counter, index in front."""
 
-    def __init__(self, path: Path, *, size: tuple[int, int], color: ColorSpace) -> None:
+    def __init__(self, path: Path, *, size: tuple[int, int], color: ColorSpace, layout: Layout) -> None:
         self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
         self._video = self._container.add_stream(
             "libx264", FRAME_RATE.per_second, options=dict(_VIDEO_OPTIONS)
         )
         video = self._video.codec_context
-        video.width, video.height, video.pix_fmt = *size, "yuv420p"
+        video.width, video.height, video.pix_fmt = *size, PIXEL_FORMATS[layout]
         video.gop_size = LATEST
         video.color_primaries, video.color_trc = color.primaries, color.transfer
         video.colorspace, video.color_range = color.matrix, color.range
@@ -194,7 +198,8 @@ class _Mp4:
 
     def write(self, surface: Surface, sent: NDArray[np.float32]) -> None:
         """The next tick: one picture and (1920,) samples."""
-        picture = VideoFrame.from_ndarray(surface.buffer, "yuv420p")
+        surface.wait()
+        picture = VideoFrame.from_ndarray(surface.buffer, PIXEL_FORMATS[surface.layout])
         picture.pts, picture.time_base = self._ticks, 1 / FRAME_RATE.per_second
         picture.pict_type = PictureType.I if self._keyframes.due(surface.y) else PictureType.NONE
         sound = AudioFrame.from_ndarray(sent[None], "fltp", "mono")

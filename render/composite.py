@@ -14,48 +14,10 @@ from numpy.typing import NDArray
 from ..stream.errors import AvatarError
 from .color import ColorSpace
 from .engine import Crop
+from .surface import Surface, surface_over
 
 _EMPTY = (0, 0, 0, 0)
 _LEAST_AREA = 1e-6
-
-
-@dataclass(frozen=True, slots=True)
-class Surface:
-    """An I420 picture in one contiguous buffer, ready for the encoder.
-
-    `buffer` (H * 3 / 2, W) uint8 holds `y` (H, W), then `u` and `v` (H / 2, W / 2), which are views of it.
-    `box` (4,) int64 is (left, top, right, bottom) of what may differ from the plate.
-    """
-
-    buffer: NDArray[np.uint8]
-    y: NDArray[np.uint8]
-    u: NDArray[np.uint8]
-    v: NDArray[np.uint8]
-    box: NDArray[np.int64]
-
-    @property
-    def width(self) -> int:
-        return self.y.shape[1]
-
-    @property
-    def height(self) -> int:
-        return self.y.shape[0]
-
-
-def surface_over(buffer: NDArray[np.uint8]) -> Surface:
-    """The planes of `buffer` (H * 3 / 2, W) uint8, C-contiguous, H and W even. Nothing is copied."""
-    width = buffer.shape[1]
-    height = buffer.shape[0] * 2 // 3
-    flat = buffer.reshape(-1)
-    luma, chroma = width * height, width * height // 4
-    half = (height // 2, width // 2)
-    return Surface(
-        buffer=buffer,
-        y=flat[:luma].reshape(height, width),
-        u=flat[luma : luma + chroma].reshape(half),
-        v=flat[luma + chroma :].reshape(half),
-        box=np.array(_EMPTY, np.int64),
-    )
 
 
 @dataclass(frozen=True, slots=True)

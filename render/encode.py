@@ -10,8 +10,8 @@ import numpy as np
 from ..stream.errors import EncoderError
 from ..stream.media import Packet
 from .color import BT709, ColorSpace
-from .composite import Surface, surface_over
 from .encode_x264 import X264Encoder
+from .surface import Layout, Surface, surface_over
 
 _PROBE_SIZE = (720, 1280)
 _PROBE_FRAMES = 3
@@ -41,7 +41,9 @@ class Encoder(Protocol):
 
 
 class Opener(Protocol):
-    def __call__(self, width: int, height: int, *, bitrate_bps: int, color: ColorSpace) -> Encoder: ...
+    def __call__(
+        self, width: int, height: int, *, bitrate_bps: int, color: ColorSpace, layout: Layout = "i420"
+    ) -> Encoder: ...
 
 
 _LADDER: tuple[tuple[str, Opener], ...] = (("libx264", X264Encoder),)
@@ -74,14 +76,17 @@ def open_encoder(
     *,
     bitrate_bps: int,
     color: ColorSpace,
+    layout: Layout = "i420",
     ladder: Callable[[], tuple[Rung, ...]] = probed,
 ) -> Encoder:
-    """The best encoder that works here. One that cannot open another stream now gives way to the next."""
+    """The best encoder that works here, for pictures in `layout`. One that cannot open another stream now
+    gives way to the next.
+    """
     problems: list[str] = []
     for rung in ladder():
         if rung.problem is None:
             try:
-                return rung.opener(width, height, bitrate_bps=bitrate_bps, color=color)
+                return rung.opener(width, height, bitrate_bps=bitrate_bps, color=color, layout=layout)
             except EncoderError as error:
                 problems.append(f"{rung.name}: {error}")
         else:

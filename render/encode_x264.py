@@ -1,6 +1,7 @@
 """H.264 on the CPU: libx264, tuned so that a frame leaves in the call that brought it."""
 
 from fractions import Fraction
+from typing import Final
 
 from av.error import FFmpegError
 from av.video.codeccontext import VideoCodecContext
@@ -10,8 +11,10 @@ from ..stream.clock import FRAME_RATE, VIDEO_CLOCK_HZ
 from ..stream.errors import EncoderError
 from ..stream.media import Packet
 from .color import ColorSpace
-from .composite import Surface
+from .surface import Layout, Surface
 
+PIXEL_FORMATS: Final[dict[Layout, str]] = {"i420": "yuv420p", "nv12": "nv12"}
+"""FFmpeg's names."""
 _TIME_BASE = Fraction(1, VIDEO_CLOCK_HZ)
 _LEAST_BPS = 100_000
 
@@ -28,10 +31,13 @@ class X264Encoder:
 
     name = "libx264"
 
-    def __init__(self, width: int, height: int, *, bitrate_bps: int, color: ColorSpace) -> None:
+    def __init__(
+        self, width: int, height: int, *, bitrate_bps: int, color: ColorSpace, layout: Layout = "i420"
+    ) -> None:
         self._size = (width, height)
+        self._layout = layout
         self._most_bps = max(bitrate_bps, _LEAST_BPS)
-        self._context: VideoCodecContext | None = _opened(width, height, self._most_bps, color)
+        self._context: VideoCodecContext | None = _opened(width, height, self._most_bps, color, layout)
 
     def encode(self, surface: Surface, *, pts: int, keyframe: bool) -> list[Packet]:
         """One access unit. libx264 copies the picture before it returns, so `surface` is only borrowed."""
@@ -39,6 +45,8 @@ class X264Encoder:
             raise EncoderError("the encoder was closed; open another")
         if (surface.width, surface.height) != self._size:
             raise EncoderError(f"a {surface.width}x{surface.height} picture in a {self._size} stream")
+        if surface.layout != self._layout:
+            raise EncoderError(f"a picture in layout {surface.layout} in a stream of {self._layout}")
         frame = _wrapped(surface)
         frame.pts = pts
         frame.time_base = _TIME_BASE
@@ -59,9 +67,11 @@ class X264Encoder:
         self._context = None
 
 
-def _opened(width: int, height: int, bitrate_bps: int, color: ColorSpace) -> VideoCodecContext:
+def _opened(
+    width: int, height: int, bitrate_bps: int, color: ColorSpace, layout: Layout
+) -> VideoCodecContext:
     context = VideoCodecContext.create("libx264", "w")
-    context.width, context.height, context.pix_fmt = width, height, "yuv420p"
+    context.width, context.height, context.pix_fmt = width, height, PIXEL_FORMATS[layout]
     context.time_base, context.framerate = _TIME_BASE, FRAME_RATE.per_second
     context.color_primaries, context.color_trc = color.primaries, color.transfer
     context.colorspace, context.color_range = color.matrix, color.range
@@ -89,6 +99,5 @@ def _opened(width: int, height: int, bitrate_bps: int, color: ColorSpace) -> Vid
 
 def _wrapped(surface: Surface) -> VideoFrame:
     """The surface as a frame without a copy, or with one where PyAV would misread the height."""
-    if surface.height % 4:
-        return VideoFrame.from_ndarray(surface.buffer, "yuv420p")
-    return VideoFrame.from_numpy_buffer(surface.buffer, "yuv420p")
+    wrap = VideoFrame.from_ndarray if surface.height % 4 else VideoFrame.from_numpy_buffer
+    return wrap(surface.buffer, PIXEL_FORMATS[surface.layout])

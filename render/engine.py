@@ -12,17 +12,19 @@ from ..stream.link import EngineCounts
 from ..stream.media import TickAudio
 from ..stream.stage import StageSpec
 from .avatar import Avatar
+from .surface import Layout, Surface
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
     """One slot's share of an engine step: the next tick's audio. `draw` false moves the state but needs no
-    picture.
+    picture. An engine that makes whole pictures puts this one into `surface`, one of its own.
     """
 
     slot: int
     audio: TickAudio
     draw: bool
+    surface: Surface | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,25 @@ class Crop:
     index: int
     pixels: NDArray[np.uint8]
     matrix: NDArray[np.float32]
+
+
+class DrawsPictures(Protocol):
+    """What an engine adds that puts its faces on their plates by itself.
+
+    It returns no crops. A picture is in its due's surface as soon as that is ready, whatever else happens to
+    the slot meanwhile, and stays there until the surface is given again.
+    """
+
+    @property
+    def layout(self) -> Layout:
+        """Of its surfaces."""
+        ...
+
+    def surfaces(self, slot: int, count: int) -> Sequence[Surface]:
+        """The slot's own, `count` of them, which show the bare plate: asked once, after it was opened.
+        They are gone when it is closed. Raises CapacityError when there is no memory for them.
+        """
+        ...
 
 
 class Engine(Protocol):
@@ -59,6 +80,11 @@ class Engine(Protocol):
         """
         ...
 
+    @property
+    def pictures(self) -> DrawsPictures | None:
+        """None from an engine of crops, which others put on their plates."""
+        ...
+
     def warm(self) -> None:
         """Load and touch everything a step needs, so that none waits for a compiler or a file."""
         ...
@@ -70,11 +96,13 @@ class Engine(Protocol):
         ...
 
     def mask(self, slot: int) -> NDArray[np.float32]:
-        """Feathered weight (H, W) float32 in 0..1 of the slot's crop against the plate."""
+        """Feathered weight (H, W) float32 in 0..1 of the slot's crop against the plate. Nobody asks an engine
+        of pictures.
+        """
         ...
 
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
-        """Hear one tick a slot; a picture for each `draw`, else None."""
+        """Hear one tick a slot; a crop for each `draw`, else None."""
         ...
 
     def control(self, slot: int, controls: Controls) -> None:

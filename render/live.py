@@ -9,10 +9,10 @@ from ..stream.clock import VIDEO_CLOCK_HZ
 from ..stream.link import Gauges, Tick, TickSpan
 from ..stream.media import TickAudio
 from ..stream.pacer import Pacer
-from .composite import Surface
 from .encode import Encoder
 from .encode_audio import OpusEncoder
 from .pipeline import Draw, Pipeline
+from .surface import Surface
 
 _OUTBOX_LIMIT = 4
 
@@ -133,6 +133,7 @@ class Live:
         if work.bitrate_bps is not None:
             self._video.set_bitrate(work.bitrate_bps)
         index = work.audio.index
+        work.surface.wait()
         pts = self.pacer.clock.rate.pts(index, VIDEO_CLOCK_HZ)
         packets = self._video.encode(work.surface, pts=pts, keyframe=work.keyframe)
         return Tick(

@@ -7,20 +7,18 @@ frame that is now known, composite it into the plate, and let sound and picture 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..stream.controls import Controls
 from ..stream.gate import Gate, Released
 from ..stream.media import TickAudio
 from ..stream.session import Session
-from .composite import Compositor, Surface
+from .canvas import Canvas
 from .engine import Due, Engine
+from .surface import Surface
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Work for an engine: hear `ticks` in order, then draw frame `index` into `surface`.
+    """Work for an engine: hear `ticks` in order, then draw frame `index` into `surface` of `canvas`.
 
     `resume`, when given, is the frame after which everything must be forgotten first; `turn` tells whether
     the pipeline still wants the result.
@@ -30,8 +28,7 @@ class Draw:
     index: int
     ticks: tuple[TickAudio, ...]
     surface: Surface
-    compositor: Compositor
-    mask: NDArray[np.float32]
+    canvas: Canvas
     resume: int | None
     controls: Controls | None
     turn: int
@@ -46,26 +43,21 @@ def run(engine: Engine, work: Sequence[Draw]) -> None:
             engine.interrupt(draw.slot, draw.resume)
     for step in range(max(len(draw.ticks) for draw in work)):
         active = [draw for draw in work if step < len(draw.ticks)]
-        due = [Due(draw.slot, draw.ticks[step], draw=step == len(draw.ticks) - 1) for draw in active]
+        due = [_due(draw, step) for draw in active]
         for draw, crop in zip(active, engine.step(due), strict=True):
             if crop is not None:
-                draw.compositor.composite(crop, draw.mask, draw.surface)
+                draw.canvas.show(crop, draw.surface)
+
+
+def _due(draw: Draw, step: int) -> Due:
+    last = step == len(draw.ticks) - 1
+    return Due(draw.slot, draw.ticks[step], draw=last, surface=draw.surface if last else None)
 
 
 class Pipeline:
     """The state of one session's chain. Not thread-safe: the owner's lock guards every call but `run`."""
 
-    def __init__(
-        self,
-        session: Session,
-        *,
-        slot: int,
-        delay: int,
-        first: int,
-        compositor: Compositor,
-        mask: NDArray[np.float32],
-        surfaces: int,
-    ) -> None:
+    def __init__(self, session: Session, *, slot: int, delay: int, first: int, canvas: Canvas) -> None:
         self.session = session
         self.slot = slot
         self.gate: Gate[Surface] = Gate(first)
@@ -74,11 +66,10 @@ class Pipeline:
         self.last: Surface | None = None
         """What stands in for a missing picture: the one that left last, or a newer one that came too late."""
         self._delay = delay
-        self._compositor = compositor
-        self._mask = mask
+        self._canvas = canvas
         self._retired: list[Surface] = []
         """Pictures out of use that the encoder may still be reading, until the next release."""
-        self._free = [compositor.surface() for _ in range(surfaces)]
+        self._free = list(canvas.surfaces)
         self._hears = first
         self._resume: int | None = None
         self._controls: Controls | None = None
@@ -105,8 +96,7 @@ class Pipeline:
             index=self.frame,
             ticks=ticks,
             surface=self._free.pop(),
-            compositor=self._compositor,
-            mask=self._mask,
+            canvas=self._canvas,
             resume=self._resume,
             controls=self._controls,
             turn=self._turn,

@@ -7,6 +7,7 @@ heavy work and touches only what its task names.
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -23,11 +24,12 @@ from ..stream.roster import Roster
 from ..stream.session import Session
 from ..stream.visemes import VISEMES, Cue
 from .avatar import Avatar, find_avatar
+from .canvas import Canvas
 from .color import color_space
 from .composite import Compositor
 from .encode import Encoder, open_encoder
 from .encode_audio import OpusEncoder
-from .engine import Engine
+from .engine import DrawsPictures, Engine
 from .live import Encode, Kind, Live
 from .pipeline import Draw, Pipeline, run
 from .scheduler import EVERY, choose
@@ -56,10 +58,10 @@ _KINDS: Final[dict[Duty, frozenset[Kind]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a session needs beside its engine's slot."""
+    """What a session needs beside its engine's slot; a compositor only where the engine draws crops."""
 
     avatar: Avatar
-    compositor: Compositor
+    compositor: Compositor | None
     video: Encoder
     audio: OpusEncoder
 
@@ -204,7 +206,7 @@ class Sessions:
                 live, work = task.encode
                 task.tick = live.encode(work)
             elif task.open and task.open.parts is None:
-                task.parts = _parts(task.open.request)
+                task.parts = _parts(task.open.request, self._engine.pictures)
             elif task.open and task.open.parts:
                 task.live = self._bind(task.open, task.open.parts)
             elif task.close:
@@ -264,23 +266,23 @@ class Sessions:
             self._errands.append(guest)
 
     def _bind(self, guest: Guest, parts: Parts) -> Live:
-        """Raises what the engine does; then the encoder is closed too."""
+        """Raises what the engine does; then the slot is free again, and the encoder closed too."""
         request = guest.request
         size = (request.width, request.height)
-        try:
+        surfaces = self.options.horizon + _SPARE_SURFACES
+        with ExitStack() as undo:
+            undo.callback(parts.video.close)
             self._engine.open(guest.slot, parts.avatar, size=size, seed=request.seed, index=request.index)
-        except BaseException:
-            parts.video.close()
-            raise
-        self._engine.control(guest.slot, request.controls)
+            undo.callback(self._engine.close, guest.slot)
+            self._engine.control(guest.slot, request.controls)
+            canvas = Canvas.of(self._engine, guest.slot, parts.compositor, surfaces=surfaces)
+            undo.pop_all()
         pipeline = Pipeline(
             guest.session,
             slot=guest.slot,
             delay=self.delay,
             first=request.index,
-            compositor=parts.compositor,
-            mask=self._engine.mask(guest.slot),
-            surfaces=self.options.horizon + _SPARE_SURFACES,
+            canvas=canvas,
         )
         pacer = Pacer(FrameClock(FRAME_RATE, request.start_ns), self.options)
         return Live(pipeline, pacer, video=parts.video, audio=parts.audio, name=request.session)
@@ -365,11 +367,12 @@ def _opens(guest: Guest, duty: Duty) -> bool:
     return duty in (Duty.ALL, Duty.ENGINE if guest.parts else Duty.REST)
 
 
-def _parts(request: link.Open) -> Parts:
+def _parts(request: link.Open, pictures: DrawsPictures | None) -> Parts:
     size = (request.width, request.height)
     avatar = find_avatar(request.avatar)
-    compositor = _compositor(request.avatar, size)
-    video = open_encoder(*size, bitrate_bps=request.bitrate_bps, color=color_space(*size))
+    compositor = None if pictures else _compositor(request.avatar, size)
+    layout = pictures.layout if pictures else "i420"
+    video = open_encoder(*size, bitrate_bps=request.bitrate_bps, color=color_space(*size), layout=layout)
     return Parts(avatar, compositor, video, OpusEncoder())
 
 

@@ -68,6 +68,7 @@ class DittoEngine:
 
     kind = "ditto"
     max_batch = BATCH
+    pictures = None
 
     def __init__(
         self,

@@ -34,6 +34,7 @@ class RigEngine:
 
     kind = "rig"
     max_batch = 1
+    pictures = None
     spec = SPEC
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ import av
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.pattern import BrokenEngine, PatternEngine, matrix, picture, read_luma
+from support.pattern import BrokenEngine, PatternEngine, PictureEngine, matrix, picture, read_luma
 from visavis.render.avatar import find_avatar
 from visavis.render.clip import Clip, render_clip
 from visavis.render.color import color_space, to_yuv
@@ -87,6 +87,18 @@ def test_frames_are_just_enough_for_the_sound(tmp_path: Path, samples: int) -> N
     assert len(play(tmp_path / "a.mp4").luma) == clip.frames
     assert clip.audio_s == samples / 48_000
     assert clip.video_s == clip.frames / 25
+
+
+def test_an_engine_of_pictures_makes_the_clip_that_one_of_crops_does(tmp_path: Path) -> None:
+    engine = PictureEngine()
+    clip = make(tmp_path / "pictures.mp4", chunks(beeps(60_000)), engine=engine)
+    assert clip == make(tmp_path / "crops.mp4", chunks(beeps(60_000)))
+    seen = [
+        [read_luma(luma) for luma in play(tmp_path / name).luma] for name in ("pictures.mp4", "crops.mp4")
+    ]
+    assert seen[0] == seen[1]
+    assert any(flash for _, flash in seen[0])
+    assert not engine.given
 
 
 def test_sound_and_picture_last_equally_long(tmp_path: Path) -> None:

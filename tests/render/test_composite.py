@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from visavis.render.color import BT601, BT709, ColorSpace, color_space, to_yuv
-from visavis.render.composite import Compositor, Surface
+from visavis.render.composite import Compositor
 from visavis.render.engine import Crop
+from visavis.render.surface import Surface
 from visavis.stream.errors import AvatarError
 
 RNG = np.random.default_rng(11)

@@ -3,9 +3,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from visavis.render.color import BT709, ColorSpace
-from visavis.render.composite import Surface, surface_over
 from visavis.render.encode import Encoder, Rung, open_encoder, probe, probed
 from visavis.render.encode_x264 import X264Encoder
+from visavis.render.surface import Layout, Surface, surface_over
 from visavis.stream.errors import EncoderError
 from visavis.stream.media import Packet
 
@@ -39,11 +39,15 @@ class FakeOpener:
     encoder: FakeEncoder = field(default_factory=FakeEncoder)
     refuses: bool = False
     opened: int = 0
+    layout: Layout | None = None
 
-    def __call__(self, width: int, height: int, *, bitrate_bps: int, color: ColorSpace) -> Encoder:
+    def __call__(
+        self, width: int, height: int, *, bitrate_bps: int, color: ColorSpace, layout: Layout = "i420"
+    ) -> Encoder:
         if self.refuses:
             raise EncoderError("no such card")
         self.opened += 1
+        self.layout = layout
         return self.encoder
 
 
@@ -84,6 +88,13 @@ def test_the_first_working_encoder_is_taken() -> None:
 def test_a_full_encoder_gives_way_to_the_next() -> None:
     second = FakeOpener()
     assert opened(Rung("a", FakeOpener(refuses=True), None), Rung("b", second, None)) is second.encoder
+
+
+def test_the_encoder_is_opened_for_the_layout_that_will_come() -> None:
+    opener = FakeOpener()
+    rungs = (Rung("a", opener, None),)
+    open_encoder(64, 64, bitrate_bps=1, color=BT709, layout="nv12", ladder=lambda: rungs)
+    assert opener.layout == "nv12"
 
 
 def test_no_encoder_at_all_names_every_reason() -> None:

@@ -14,8 +14,8 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 from support.h264 import IDR, PPS, SEI, SLICE, SPS, nal_types, sps_of
 from visavis.render.color import BT601, BT709, ColorSpace
-from visavis.render.composite import Surface, surface_over
 from visavis.render.encode_x264 import X264Encoder
+from visavis.render.surface import Layout, Surface, surface_over
 from visavis.stream.errors import EncoderError
 from visavis.stream.media import Packet
 
@@ -32,6 +32,12 @@ def a_surface(seed: int = 0, *, width: int = WIDTH, height: int = HEIGHT) -> Sur
     y, x = np.mgrid[:height, :width]
     surface.y[:] = 40 + (x + y + 3 * seed) % 160
     surface.u[:] = 90 + (x[: height // 2, : width // 2] + seed) % 70
+    return surface
+
+
+def in_layout(picture: Surface, layout: Layout) -> Surface:
+    surface = surface_over(np.empty_like(picture.buffer), layout)
+    surface.y[:], surface.u[:], surface.v[:] = picture.y, picture.u, picture.v
     return surface
 
 
@@ -215,6 +221,31 @@ def test_a_closed_encoder_says_so() -> None:
 def test_a_size_that_cannot_be_encoded_is_refused_at_once() -> None:
     with pytest.raises(EncoderError, match="0x128"):
         X264Encoder(0, 128, bitrate_bps=1, color=BT709)
+
+
+@pytest.mark.parametrize("color", [BT709, BT601], ids=lambda color: color.name)
+@pytest.mark.parametrize("height", [HEIGHT, HEIGHT + 2])
+def test_pictures_in_nv12_come_out_as_those_in_i420_and_declare_the_same_colour(
+    height: int, color: ColorSpace
+) -> None:
+    decoded: list[list[NDArray[np.uint8]]] = []
+    for layout in ("i420", "nv12"):
+        encoder = X264Encoder(WIDTH, height, bitrate_bps=2_000_000, color=color, layout=layout)
+        surfaces = [in_layout(a_surface(seed, height=height), layout) for seed in range(6)]
+        packets = encode(encoder, surfaces)
+        sps = sps_of(packets[0].data)
+        assert (sps.width, sps.height, sps.full_range) == (WIDTH, height, False)
+        assert (sps.primaries, sps.transfer, sps.matrix) == (color.primaries, color.transfer, color.matrix)
+        decoded.append(decode(packets))
+    assert len(decoded[0]) == len(decoded[1]) == 6
+    for planar, paired in zip(*decoded, strict=True):
+        assert np.abs(planar.astype(int) - paired).max() <= 1
+    assert psnr(decoded[1][3], a_surface(3, height=height).buffer) > 35
+
+
+def test_a_picture_in_another_layout_is_refused() -> None:
+    with pytest.raises(EncoderError, match="layout nv12"):
+        an_encoder().encode(in_layout(a_surface(), "nv12"), pts=0, keyframe=False)
 
 
 class LostContext:

@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 from support.pattern import DELAY, PatternEngine
 from visavis.render.avatar import find_avatar
+from visavis.render.canvas import Canvas
 from visavis.render.color import color_space
-from visavis.render.composite import Compositor, Surface
+from visavis.render.composite import Compositor
 from visavis.render.encode_audio import OpusEncoder
 from visavis.render.live import Live, Offer
 from visavis.render.pipeline import Pipeline, run
+from visavis.render.surface import Surface
 from visavis.stream.clock import FRAME_RATE, NS_PER_MS, TICK_NS, FrameClock
 from visavis.stream.media import AudioChunk, Packet
 from visavis.stream.pacer import Pacer
@@ -56,10 +58,8 @@ def video() -> StubEncoder:
 
 @pytest.fixture
 def live(engine: PatternEngine, compositor: Compositor, video: StubEncoder) -> Live:
-    mask = engine.mask(0)
-    pipeline = Pipeline(
-        Session("a"), slot=0, delay=DELAY, first=0, compositor=compositor, mask=mask, surfaces=11
-    )
+    canvas = Canvas.of(engine, 0, compositor, surfaces=11)
+    pipeline = Pipeline(Session("a"), slot=0, delay=DELAY, first=0, canvas=canvas)
     return Live(pipeline, Pacer(FrameClock(FRAME_RATE, 0)), video=video, audio=OpusEncoder(), name="a")
 
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from support.pattern import DELAY, PatternEngine, matrix, read_luma
 from visavis.render.avatar import find_avatar
+from visavis.render.canvas import Canvas
 from visavis.render.color import color_space
 from visavis.render.composite import Compositor
 from visavis.render.pipeline import Pipeline, run
@@ -33,9 +34,7 @@ def pipeline(engine: PatternEngine, compositor: Compositor) -> Pipeline:
         slot=0,
         delay=DELAY,
         first=FIRST,
-        compositor=compositor,
-        mask=engine.mask(0),
-        surfaces=SURFACES,
+        canvas=Canvas.of(engine, 0, compositor, surfaces=SURFACES),
     )
 
 

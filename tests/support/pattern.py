@@ -5,11 +5,13 @@ the low 16 bits of the frame number, most significant first, as white and black 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from visavis.render.avatar import Avatar
-from visavis.render.engine import Crop, Due
+from visavis.render.engine import Crop, DrawsPictures, Due
+from visavis.render.surface import Layout, Surface, surface_over
 from visavis.stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from visavis.stream.controls import Controls
 from visavis.stream.link import EngineCounts
@@ -29,6 +31,7 @@ class PatternEngine:
 
     kind = "pattern"
     max_batch = 1
+    pictures: DrawsPictures | None = None
 
     def __init__(self) -> None:
         from fractions import Fraction
@@ -72,6 +75,65 @@ class PatternEngine:
         index = due.audio.index - DELAY
         flash = loud.pop(index, False)
         return Crop(index, picture(index, flash), matrix()) if due.draw else None
+
+
+@dataclass
+class Later:
+    """Of a surface: its picture comes when somebody waits for it."""
+
+    picture: NDArray[np.uint8] | None = None
+    surface: Surface | None = None
+    waits: int = 0
+
+    def wait(self) -> None:
+        self.waits += 1
+        if self.picture is not None and self.surface is not None:
+            top, left = PLACE
+            height, width = CROP
+            self.surface.y[top : top + height, left : left + width] = np.clip(self.picture[..., 0], 16, 235)
+            self.picture = None
+
+
+class PictureEngine(PatternEngine):
+    """The same as whole pictures, grey round the pattern, which come late."""
+
+    layout: Layout = "nv12"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pictures = self
+        self.given: dict[int, list[Surface]] = {}
+        self._sizes: dict[int, tuple[int, int]] = {}
+
+    def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
+        super().open(slot, avatar, size=size, seed=seed, index=index)
+        self._sizes[slot] = size
+
+    def mask(self, slot: int) -> NDArray[np.float32]:
+        raise AssertionError("an engine of pictures needs no mask")
+
+    def surfaces(self, slot: int, count: int) -> list[Surface]:
+        width, height = self._sizes[slot]
+        assert slot not in self.given
+        self.given[slot] = [
+            surface_over(np.full((height * 3 // 2, width), 128, np.uint8), self.layout, ready=Later())
+            for _ in range(count)
+        ]
+        return self.given[slot]
+
+    def step(self, due: Sequence[Due]) -> list[Crop | None]:
+        for one, crop in zip(due, super().step(due), strict=True):
+            assert (one.surface is not None) == (crop is not None) == one.draw
+            if crop is not None and one.surface is not None:
+                assert any(one.surface is own for own in self.given[one.slot])
+                later = one.surface.ready
+                assert isinstance(later, Later)
+                later.surface, later.picture = one.surface, crop.pixels
+        return [None] * len(due)
+
+    def close(self, slot: int) -> None:
+        super().close(slot)
+        self.given.pop(slot, None)
 
 
 class BrokenEngine(PatternEngine):
