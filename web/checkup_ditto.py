@@ -126,7 +126,7 @@ def has_torch() -> bool:
 
 
 def avatars(digest: str = "") -> list[Finding]:
-    """The user's own avatars: one finding for all that are well, one for each that is not. `digest` is what
+    """The user's own avatars: one finding for those that are well, one for each that is not. `digest` is what
     avatars remember of the weights that are there, empty where that is not known."""
     found: list[Finding] = []
     well: list[str] = []
@@ -146,8 +146,9 @@ def avatars(digest: str = "") -> list[Finding]:
             found.append(note("avatars", said, f"visavis avatar remove {name}, and add its picture again"))
         else:
             well.append(f"{name} ({avatar.kind})")
-    said = f"{len(well)} of your own: {', '.join(well)}" if well else f"none of your own in {_store()}"
-    return [ok("avatars", said), *found]
+    if well:
+        return [ok("avatars", f"{len(well)} of your own: {', '.join(well)}"), *found]
+    return found or [ok("avatars", f"none of your own in {_store()}")]
 
 
 def _store() -> str:

@@ -166,7 +166,7 @@ def test_a_damaged_avatar_is_noted_with_its_name() -> None:
 def test_an_avatar_that_other_weights_saw_is_noted() -> None:
     tiny.write("ada")
     assert [one.level for one in avatars("tiny")] == [Level.OK]
-    _, other = avatars("official")
+    (other,) = avatars("official")
     assert other.level is Level.NOTE
     assert "ada was registered with other weights" in other.said
     assert "visavis avatar remove ada" in other.advice
