@@ -20,6 +20,7 @@ COMMANDS = (
     "serve",
     "say",
     "render",
+    "doctor",
     "bench live",
     "bench motion",
     "weights fetch",
