@@ -56,7 +56,7 @@ def test_every_command_explains_itself(command: str) -> None:
     assert "Usage" in result.stdout
 
 
-@pytest.mark.parametrize("command", ["serve", "say", "render", "weights", "avatar"])
+@pytest.mark.parametrize("command", ["serve", "say", "render", "weights", "avatar", "doctor"])
 def test_the_readme_shows_every_command(command: str) -> None:
     assert f"visavis {command}" in README
 

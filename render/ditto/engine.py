@@ -30,7 +30,7 @@ from .motion_cache import CACHE_BYTES
 from .motion_stitch import Driven
 from .mover import STEPS, Mover
 from .networks import Networks, best_device, load_networks
-from .painter import Appearance, Painter, Stroke
+from .painter import BATCH, Appearance, Painter, Stroke
 from .provenance import Provenance, digest_at
 from .putback import SIDE, feather
 from .schedule import check_steps
@@ -39,8 +39,6 @@ from .smoothing import VIDEO_FRAMES, moving_mean
 _LOG = logging.getLogger(__name__)
 
 SLOTS: Final = 16
-BATCH: Final = 16
-"""Frames a call of the networks: more gain nothing on any card."""
 CONFIGURATIONS: Final = ("configuration_online", "configuration")
 """Files with arrays that live sessions use; the first that is there is taken."""
 
@@ -94,7 +92,7 @@ class DittoEngine:
         self._mover = Mover(
             networks, shape or WindowShape(), slots=slots, steps=check_steps(steps), cache_bytes=cache_bytes
         )
-        self._painter = Painter(networks, slots)
+        self._painter = Painter(networks, self._mover.motion, low=self._options.low, high=self._options.high)
         self._slots: dict[int, _Slot] = {}
         self._slow = networks.device.type == "cpu" and networks.decoder.size == DecoderSize()
         self.spec = spec_of(self._mover.shape)
@@ -109,6 +107,7 @@ class DittoEngine:
                 "pictures will stand still; make clips with visavis render, or serve a presenter"
             )
         self._mover.warm()
+        self._painter.warm()
 
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
         """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width,
@@ -138,14 +137,14 @@ class DittoEngine:
         )
         if options.films_eyes(frames):
             self._mover.eyes(slot, None, None)
-        side = self._painter.side(slot)
+        side = self._painter.side
         matrices = np.stack([_from_crop(matrix.numpy(), side) for matrix in tensors[table.MATRIX]])
         direction = Direction(options.manner(frames), delay=self._mover.delay, seed=own_seed, index=index)
         self._slots[slot] = _Slot(direction, matrices, opened=index, start=index, next_tick=index)
 
     def mask(self, slot: int) -> NDArray[np.float32]:
         """Feathered weight (H, W) float32 in 0..1 of the slot's crop against the plate."""
-        side = self._painter.side(slot)
+        side = self._painter.side
         return feather(side, side)
 
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
@@ -223,7 +222,7 @@ class DittoEngine:
         """The frame that is now known."""
         place = self._slots[due.slot]
         frame = due.audio.index - self._mover.delay
-        row = self._options.bounded(self._mover.settled(due.slot, frame - place.start))
+        row = self._mover.place(frame - place.start)
         return Stroke(due.slot, frame, place.shown(frame), row, place.direction.at(frame))
 
 

@@ -100,8 +100,8 @@ class Mover:
         self._told = ConditionState.init(slots, eye_frames=EYE_FRAMES)
         self._state = self._stage.init(slots)
         self._options = WindowOptions.plain(torch.zeros(slots, WIDTH, device=device))
-        self._settled = torch.zeros(slots, self._stage.frames, WIDTH, device=device)
-        """Frame n at n modulo its length."""
+        self.motion = torch.zeros(slots, self._stage.frames, WIDTH, device=device)
+        """The rows of each slot that have settled, each at its `place`."""
         self._runs: dict[int, _Run] = {}
         self._silence: Tensor | None = None
 
@@ -188,7 +188,11 @@ class Mover:
 
     def settled(self, slot: int, frame: int) -> Tensor:
         """The row of motion (265,) of `frame` of this run, `delay` ticks old or a little more."""
-        return self._settled[slot, frame % self._stage.frames]
+        return self.motion[slot, self.place(frame)]
+
+    def place(self, frame: int) -> int:
+        """Where in `motion` the row of `frame` of a run is."""
+        return frame % self._stage.frames
 
     def rest(self, slot: int) -> Tensor:
         """The row of motion (265,) of the character itself."""
@@ -259,7 +263,7 @@ class Mover:
     def _settle(self, turn: Turn, finished: Tensor) -> None:
         slots = torch.from_numpy(turn.slots).to(finished.device)
         frames = torch.from_numpy(self._stage.leaving(turn) % self._stage.frames).to(finished.device)
-        self._settled[slots[:, None], frames] = self._options.at(slots).bounded(finished)
+        self.motion[slots[:, None], frames] = self._options.at(slots).bounded(finished)
 
     def _recalled(self, slot: int) -> Made | None:
         """What the next hop of `slot` made when it was heard before."""

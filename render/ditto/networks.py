@@ -8,6 +8,9 @@ from torch import nn
 
 from .blocks import fold_batch_norms
 from .checkpoints import RandomWeights, Source, find, load
+from .core.choice import ops_for
+from .core.decoder import FastDecoder
+from .core.warp import FastWarp
 from .decoder import Decoder
 from .features import AudioEncoder
 from .hubert import Hubert
@@ -23,32 +26,43 @@ NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 @dataclass(frozen=True, slots=True)
 class Networks:
-    """All on one `device`. Motion is computed in float32, pictures in what suits the device."""
+    """All on one `device`. Motion is computed in float32, pictures in what suits the device. Feature maps
+    are `side` cells wide and high."""
 
     audio: AudioEncoder
     lmdm: MotionDecoder
     stitch: StitchNetwork
-    warp: WarpNetwork
-    decoder: Decoder
+    warp: FastWarp
+    decoder: FastDecoder
     device: torch.device
+    side: int = 64
 
 
 def load_networks(source: Source, device: torch.device) -> Networks:
     """The networks of official size with the weights of `source`. Raises SetupError, in a line that names the
     file, when one is missing or damaged."""
-    dtype = PICTURE_DTYPES.get(device.type, torch.float32)
-    warp = _loaded(WarpNetwork, "warp_network", source)
-    # In float32, before it is rounded: running statistics would lose most by it.
-    fold_batch_norms(warp)
+    warp, decoder = fused(
+        _loaded(WarpNetwork, "warp_network", source), _loaded(Decoder, "decoder", source), device
+    )
     return Networks(
         audio=random_encoder(source.seed)
         if isinstance(source, RandomWeights)
         else Hubert(find("hubert", source), device),
         lmdm=_loaded(MotionDecoder, "lmdm", source).to(device),
         stitch=_loaded(StitchNetwork, "stitch_network", source).to(device),
-        warp=warp.to(device, dtype),
-        decoder=_loaded(Decoder, "decoder", source, dtype).to(device),
+        warp=warp,
+        decoder=decoder,
         device=device,
+    )
+
+
+def fused(warp: WarpNetwork, decoder: Decoder, device: torch.device) -> tuple[FastWarp, FastDecoder]:
+    """Both as `device` runs them. They must be in float32; the warp's norms are folded in place."""
+    dtype, ops = PICTURE_DTYPES.get(device.type, torch.float32), ops_for(device)
+    fold_batch_norms(warp)
+    return (
+        FastWarp(warp, ops.warp, dtype=dtype).to(device),
+        FastDecoder(decoder, ops.decoder, dtype=dtype).to(device),
     )
 
 
@@ -57,8 +71,8 @@ def best_device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def _loaded(kind: type[NetworkT], name: str, source: Source, dtype: torch.dtype = torch.float32) -> NetworkT:
+def _loaded(kind: type[NetworkT], name: str, source: Source) -> NetworkT:
     with torch.device("meta"):
         network = kind()
-    network.load_state_dict(load(name, source, network=network, dtype=dtype), assign=True)
+    network.load_state_dict(load(name, source, network=network), assign=True)
     return network.eval().requires_grad_(False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 import torch
@@ -10,12 +11,19 @@ from torch import Tensor
 
 from . import keypoints
 from .controls import Controls, Following, FrameControls
+from .core.mirror import Mirror, gathered, named
+from .core.replay import BUCKETS, Replay
+from .core.warp import Volumes
 from .decoder import ENLARGED
 from .limiter import LimiterState, limited
 from .motion import WIDTH, Motion, Source
 from .motion_stitch import Driven, MotionStitch, StitchState
 from .networks import Networks
 from .past import Past
+
+BATCH: Final = BUCKETS[-1]
+"""Frames a call of the networks: more gain nothing on any card."""
+_CONTROLS: Final = "controls."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +36,22 @@ class Appearance:
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """Frame `frame` of `slot`: frame `shown` of its avatar, moved by the `row` (265,), with what it
-    `brings`."""
+    """Frame `frame` of `slot`: frame `shown` of its avatar, moved by the row of motion that lies at `place`,
+    with what it `brings`."""
 
     slot: int
     frame: int
     shown: int
-    row: Tensor
+    place: int
     brings: FrameControls
 
 
 @dataclass(frozen=True, slots=True)
 class _Face:
-    """An avatar's frames on the device: `volumes` (N, C, D, H, W), `rows` (N, 265), `canonical` (N, 63) and
-    `points` (N, 21, 3)."""
+    """An avatar's frames on the device: `volumes` of N, `rows` (N, 265), `canonical` (N, 63) and `points`
+    (N, 21, 3)."""
 
-    volumes: Tensor
+    volumes: Volumes
     rows: Tensor
     canonical: Tensor
     points: Tensor
@@ -52,31 +60,44 @@ class _Face:
 class Painter:
     """The stage, with the state of its slots. What is drawn of a slot never depends on the others."""
 
-    def __init__(self, networks: Networks, slots: int) -> None:
-        self._networks = networks
-        self._device = device = networks.device
-        self._stitch = MotionStitch(networks.stitch, device)
-        self._state = StitchState.init(slots, device)
-        self._limiter = LimiterState.init(slots, device)
-        self._past = Past.init(slots, device)
-        self._brought = Controls.init(slots)
-        """In the host's memory; copied as a whole."""
-        self._controls = Controls.init(slots, device)
-        self._still = torch.zeros(slots, WIDTH, device=device)
-        self._canonical = torch.zeros(slots, 63, device=device)
-        self._points = torch.zeros(slots, 21, 3, device=device)
-        self._driving = torch.zeros(slots, WIDTH, device=device)
-        self._active = torch.zeros(slots, dtype=torch.bool, device=device)
-        self._share = torch.ones(slots, device=device)
-        self._places = torch.zeros(slots, dtype=torch.int64, device=device)
+    def __init__(self, networks: Networks, motion: Tensor, *, low: Tensor, high: Tensor) -> None:
+        """`motion` (B, R, 265) holds the rows of motion of B slots, which are drawn within `low` and `high`
+        (265,)."""
+        slots = len(motion)
+        self._networks, self._device = networks, networks.device
+        self._motion, self._low, self._high = motion, low, high
+        self._stitch = MotionStitch(networks.stitch, self._device)
+        self._state = StitchState.init(slots, self._device)
+        self._limiter = LimiterState.init(slots, self._device)
+        self._past = Past.init(slots, self._device)
+        self._told = Mirror(_layout(slots), self._device)
+        self._brought = gathered(Controls, self._told.host, _CONTROLS)
+        self._controls = gathered(Controls, self._told.device, _CONTROLS)
+        self._shown = _Face(
+            networks.warp.room(slots, networks.side),
+            torch.zeros(slots, WIDTH, device=self._device),
+            torch.zeros(slots, 63, device=self._device),
+            torch.zeros(slots, 21, 3, device=self._device),
+        )
+        """The frame of each slot's avatar that is moved now."""
+        side = ENLARGED * networks.side
+        self._mask = torch.ones(side, side, device=self._device)
+        self._pictures = torch.zeros(BATCH, side, side, 4, device=self._device, dtype=networks.decoder.dtype)
+        self._pixels = torch.zeros(BATCH, side, side, 3, device=self._device, dtype=torch.uint8)
+        self._every = torch.arange(slots, device=self._device)
         self._faces: dict[int, _Face] = {}
+        self._replay = Replay(self._draw, self._device)
+
+    def warm(self) -> None:
+        """Compile and capture all that `paint` runs, so that it only replays. Slots must be closed."""
+        self._replay.capture()
 
     @torch.no_grad()
     def open(self, slot: int, appearance: Appearance, following: Following) -> None:
         """Bind `slot` to a face at rest."""
         source = appearance.source
         self._faces[slot] = _Face(
-            appearance.volumes.to(self._device, self._networks.warp.fourth.weight.dtype),
+            self._networks.warp.volumes(appearance.volumes.to(self._device)),
             source.motion.to_rows().to(self._device),
             source.canonical.to(self._device),
             keypoints.transform(source.motion, source.canonical).to(self._device),
@@ -107,23 +128,19 @@ class Painter:
 
     @torch.no_grad()
     def paint(self, strokes: Sequence[Stroke]) -> NDArray[np.uint8]:
-        """The crops (k, H, W, 3) uint8 RGB of k slots."""
+        """The crops (k, H, W, 3) uint8 RGB of k slots, at most 16."""
         self._prepare(strokes)
-        slots = [stroke.slot for stroke in strokes]
-        at = torch.tensor(slots, device=self._device)
-        driven = self._placed(self._moved())[at]
-        volume = torch.cat([self._faces[stroke.slot].volumes[stroke.shown, None] for stroke in strokes])
-        features = self._networks.warp(volume, self._points[at], driven)
-        picture = self._networks.decoder(features)
-        return (picture.float() * 255).round().to(torch.uint8).permute(0, 2, 3, 1).contiguous().cpu().numpy()
+        self._replay(len(strokes))
+        return self._pixels[: len(strokes)].cpu().numpy().copy()
 
     def face(self, slot: int, frame: int) -> Driven:
         """What was shown in `frame` of `slot`, one of the last, as one row; its eyes not yet aimed."""
-        return self._past.face(slot, frame, self._canonical[slot])
+        return self._past.face(slot, frame, self._shown.canonical[slot])
 
-    def side(self, slot: int) -> int:
-        """Of the crops of `slot`, in pixels."""
-        return ENLARGED * self._faces[slot].volumes.shape[-1]
+    @property
+    def side(self) -> int:
+        """Of crops, in pixels."""
+        return ENLARGED * self._networks.side
 
     def close(self, slot: int) -> None:
         """Release what `slot` holds."""
@@ -131,41 +148,71 @@ class Painter:
 
     def _prepare(self, strokes: Sequence[Stroke]) -> None:
         """Bring all that the host knows to the device, and every slot to its frame."""
-        active, share, places = (torch.zeros(len(self._share)) for _ in range(3))
-        for stroke in strokes:
+        told = self._told.host
+        told["active"].zero_()
+        told["share"].fill_(1)
+        for at, stroke in enumerate(strokes):
             slot = stroke.slot
             self._brought.touch(slot, stroke.brings)
-            active[slot] = 1
-            share[slot] = self._past.share(slot, stroke.frame)
-            places[slot] = self._past.place(slot, stroke.frame)
-            self._driving[slot] = stroke.row
+            told["active"][slot] = True
+            told["share"][slot] = self._past.share(slot, stroke.frame)
+            told["kept"][slot] = self._past.place(slot, stroke.frame)
+            told["place"][slot] = stroke.place
+            told["drawn"][at] = slot
             if len(self._faces[slot].rows) > 1:
                 self._turn_to(slot, stroke.shown)
-        self._controls.copy_(self._brought)
-        for kept, new in ((self._active, active), (self._share, share), (self._places, places)):
-            kept.copy_(new)
+        self._told.send()
+
+    @torch.no_grad()
+    def _draw(self, count: int) -> None:
+        """Move the slots that are active, and draw `count` of those that are drawn."""
+        told, shown = self._told.device, self._shown
+        points = self._placed(self._moved())
+        drawn = told["drawn"][:count]
+        features = self._networks.warp(shown.volumes, drawn, shown.points[drawn], points[drawn])
+        pictures = self._pictures[:count]
+        self._networks.decoder(features, self._mask, out=pictures)
+        self._pixels[:count] = (pictures[..., :3].float() * 255).round().to(torch.uint8)
 
     def _moved(self) -> Driven:
         """The faces of all slots, moved on by a frame where they are active, before the eyes are aimed."""
+        told, shown = self._told.device, self._shown
+        active = told["active"]
+        driving = self._motion[self._every, told["place"]].clamp(self._low, self._high)
         driven = self._stitch.move(
-            Source(Motion.from_rows(self._still), self._canonical),
-            Motion.from_rows(self._driving),
+            Source(Motion.from_rows(shown.rows), shown.canonical),
+            Motion.from_rows(driving),
             controls=self._controls,
             state=self._state,
-            active=self._active,
+            active=active,
         )
-        driven = self._past.eased(driven, self._share)
-        driven = replace(driven, angles=limited(self._limiter, driven.angles, self._active))
-        self._past.keep(driven, self._limiter.speed, self._places, self._active)
+        driven = self._past.eased(driven, told["share"])
+        driven = replace(driven, angles=limited(self._limiter, driven.angles, active))
+        self._past.keep(driven, self._limiter.speed, told["kept"], active)
         return driven
 
     def _placed(self, driven: Driven) -> Tensor:
         """Their keypoints (B, 21, 3)."""
         aimed = self._stitch.aim(driven, self._controls, self._state)
-        return self._stitch.points(self._points, aimed, self._controls)
+        return self._stitch.points(self._shown.points, aimed, self._controls)
 
     def _turn_to(self, slot: int, shown: int) -> None:
-        face = self._faces[slot]
-        self._still[slot] = face.rows[shown]
-        self._canonical[slot] = face.canonical[shown]
-        self._points[slot] = face.points[shown]
+        face, now = self._faces[slot], self._shown
+        now.volumes.full[slot] = face.volumes.full[shown]
+        now.volumes.small[slot] = face.volumes.small[shown]
+        now.rows[slot] = face.rows[shown]
+        now.canonical[slot] = face.canonical[shown]
+        now.points[slot] = face.points[shown]
+
+
+def _layout(slots: int) -> dict[str, Tensor]:
+    """What the host tells: the controls of each slot; whether it is `active`, the `share` of its own motion,
+    where its face is `kept` and the `place` of its row; and the slots that are `drawn`, in order."""
+    return {
+        **named(Controls.init(slots), _CONTROLS),
+        "active": torch.zeros(slots, dtype=torch.bool),
+        "share": torch.ones(slots),
+        "kept": torch.zeros(slots, dtype=torch.int64),
+        "place": torch.zeros(slots, dtype=torch.int64),
+        "drawn": torch.zeros(BATCH, dtype=torch.int64),
+    }

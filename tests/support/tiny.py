@@ -25,7 +25,7 @@ from visavis.render.avatar import (
 from visavis.render.ditto.decoder import Decoder, DecoderSize
 from visavis.render.ditto.engine import DittoEngine
 from visavis.render.ditto.lmdm import LmdmSize, MotionDecoder
-from visavis.render.ditto.networks import Networks
+from visavis.render.ditto.networks import Networks, fused
 from visavis.render.ditto.putback import SIDE
 from visavis.render.ditto.random_encoder import random_encoder
 from visavis.render.ditto.random_weights import loaded
@@ -55,13 +55,19 @@ class Attentive:
 
 
 def networks(seed: int = SEED) -> Networks:
+    warp, decoder = fused(
+        loaded(WarpNetwork(WarpSize.tiny()), "warp_network", seed),
+        loaded(Decoder(DecoderSize.tiny()), "decoder", seed),
+        torch.device("cpu"),
+    )
     return Networks(
         audio=Attentive(seed),
         lmdm=loaded(MotionDecoder(LmdmSize.tiny()), "lmdm", seed),
         stitch=loaded(StitchNetwork(StitchSize.tiny()), "stitch_network", seed),
-        warp=loaded(WarpNetwork(WarpSize.tiny()), "warp_network", seed),
-        decoder=loaded(Decoder(DecoderSize.tiny()), "decoder", seed),
+        warp=warp,
+        decoder=decoder,
         device=torch.device("cpu"),
+        side=CELLS,
     )
 
 

@@ -5,11 +5,10 @@ where a modulated map is itself brought to another width, its shift is brought t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..decoder import LEAK, Decoder, Spade, SpadeBlock
 from . import algebra
@@ -69,48 +68,57 @@ class DecoderOps(Protocol):
     def picture(self, found: Tensor, bias: Tensor, mask: Tensor, *, out: Tensor) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Modulation:
+class Modulation(nn.Module):
     """A `Spade` of C channels: the map that is `shared`, for features enlarged `factor` times, and the
     convolution of it that gives scale and shift, `both`. Of a shortcut, `both` gives the scale, and after it
     the shift already brought to the shortcut's width."""
 
-    shared: Layer
-    both: Layer
-    factor: int
-    channels: int
+    def __init__(self, shared: Layer, both: Layer, *, factor: int, channels: int) -> None:
+        super().__init__()
+        self.shared, self.both, self.factor, self.channels = shared, both, factor, channels
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(nn.Module):
     """A `SpadeBlock`. The first convolution's bias is gone, as the norm after it takes it away."""
 
-    first: Modulation
-    second: Modulation
     conv_0: Tensor
-    conv_1: Layer
-    shortcut: tuple[Modulation, Tensor] | None = None
+    conv_s: Tensor
+
+    def __init__(self, block: SpadeBlock, factor: int, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.first = _modulation(block.norm_0, factor, dtype)
+        self.second = _modulation(block.norm_1, factor, dtype)
+        bias = _bias(block.conv_1.bias)
+        if block.learned:
+            self.shortcut, brought = _shortcut(block, factor, dtype)
+            self.register_buffer("conv_s", channels_last(block.conv_s.weight.detach(), dtype))
+            bias = bias + brought
+        self.register_buffer("conv_0", channels_last(block.conv_0.weight.detach(), dtype))
+        self.conv_1 = Layer(channels_last(block.conv_1.weight.detach(), dtype), bias)
 
 
-class FastDecoder:
+class FastDecoder(nn.Module):
     """Made of a `Decoder` in float32 whose spectral norm is folded, and then independent of it."""
 
     def __init__(self, network: Decoder, ops: DecoderOps, *, dtype: torch.dtype) -> None:
-        self._ops, self._dtype = ops, dtype
-        self._fc = Layer(channels_last(network.fc.weight, dtype), _bias(network.fc.bias))
+        """It computes in `dtype`, which must not be changed later."""
+        super().__init__()
+        self.size, self.dtype, self._ops = network.size, dtype, ops
+        self.fc = Layer(channels_last(network.fc.weight.detach(), dtype), _bias(network.fc.bias))
         *middles, last, end = [block for block in network.children() if isinstance(block, SpadeBlock)]
-        self._middles = [_block(middle, 1, dtype) for middle in middles]
-        self._ups = [_block(last, 2, dtype), _block(end, 4, dtype)]
+        self._middles = [Block(middle, 1, dtype) for middle in middles]
+        self._ups = [Block(last, 2, dtype), Block(end, 4, dtype)]
+        self.blocks = nn.ModuleList([*self._middles, *self._ups])
         image = network.conv_img.get_submodule("0")
-        weight = algebra.padded(image.get_parameter("weight"), lanes(COLORS), 0)
-        self._image = Layer(channels_last(weight, dtype), _bias(image.get_parameter("bias")))
+        weight = algebra.padded(image.get_parameter("weight").detach(), lanes(COLORS), 0)
+        self.image = Layer(channels_last(weight, dtype), _bias(image.get_parameter("bias")))
 
-    def __call__(self, features: Tensor, mask: Tensor, *, out: Tensor) -> None:
+    def forward(self, features: Tensor, mask: Tensor, *, out: Tensor) -> None:
         """Into `out` (B, 8 H, 8 W, 4) the pictures of `features` (B, H, W, 256), RGB 0..1 and `mask` (8 H,
         8 W) float32."""
-        found = convolved(features, self._fc.weight)
+        found = convolved(features, self.fc.weight)
         x, stats = torch.empty_like(found), self._stats(found)
-        self._ops.settle(found, self._fc.bias, out=x, stats=stats)
+        self._ops.settle(found, self.fc.bias, out=x, stats=stats)
         for block in self._middles:
             inner = self._inner(block, features, x, stats, enlarge=1)
             after = torch.empty_like(x)
@@ -125,7 +133,7 @@ class FastDecoder:
             else:
                 stats = self._stats(x)
                 self._ops.settle(inner, block.conv_1.bias, plus=beside, out=x, stats=stats)
-        self._ops.picture(convolved(x, self._image.weight), self._image.bias, mask, out=out)
+        self._ops.picture(convolved(x, self.image.weight), self.image.bias, mask, out=out)
 
     def _inner(self, block: Block, features: Tensor, x: Tensor, stats: Tensor, *, enlarge: int) -> Tensor:
         """What the block adds to `x`, but for the last bias."""
@@ -147,13 +155,12 @@ class FastDecoder:
 
     def _shortcut(self, block: Block, features: Tensor, x: Tensor, stats: Tensor) -> tuple[Tensor, Tensor]:
         """The two parts of `x` enlarged and brought to the block's width; the bias is in `conv_1`'s."""
-        assert block.shortcut is not None
-        by, weight = block.shortcut
+        by = block.shortcut
         found = convolved(self._map(by, features), by.both.weight)
         scale, shift = found.split([by.channels, found.shape[-1] - by.channels], dim=-1)
         scaled = self._empty(*scale.shape)
         self._ops.modulate(x, stats, scale, None, by.both.bias, enlarge=2, slope=1.0, out=scaled)
-        return convolved(scaled, weight), shift
+        return convolved(scaled, block.conv_s), shift
 
     def _map(self, by: Modulation, features: Tensor) -> Tensor:
         """(B, factor H, factor W, S)."""
@@ -167,45 +174,30 @@ class FastDecoder:
         return torch.empty(x.shape[0], 2, x.shape[-1], device=x.device, dtype=torch.float32)
 
     def _empty(self, *shape: int) -> Tensor:
-        return torch.empty(shape, device=self._image.bias.device, dtype=self._dtype)
-
-
-def _block(block: SpadeBlock, factor: int, dtype: torch.dtype) -> Block:
-    bias, shortcut = _bias(block.conv_1.bias), None
-    if block.learned:
-        shortcut, brought = _shortcut(block, factor, dtype)
-        bias = bias + brought
-    return Block(
-        _modulation(block.norm_0, factor, dtype),
-        _modulation(block.norm_1, factor, dtype),
-        channels_last(block.conv_0.weight, dtype),
-        Layer(channels_last(block.conv_1.weight, dtype), bias),
-        shortcut,
-    )
+        return torch.empty(shape, device=self.image.bias.device, dtype=self.dtype)
 
 
 def _modulation(spade: Spade, factor: int, dtype: torch.dtype) -> Modulation:
     gamma, beta = spade.mlp_gamma, spade.mlp_beta
     both = Layer(
-        channels_last(torch.cat((gamma.weight, beta.weight)), dtype),
+        channels_last(torch.cat((gamma.weight.detach(), beta.weight.detach())), dtype),
         torch.cat((_bias(gamma.bias) + 1, _bias(beta.bias))),
     )
-    return Modulation(_shared(spade, factor, dtype), both, factor, gamma.out_channels)
+    return Modulation(_shared(spade, factor, dtype), both, factor=factor, channels=gamma.out_channels)
 
 
-def _shortcut(block: SpadeBlock, factor: int, dtype: torch.dtype) -> tuple[tuple[Modulation, Tensor], Tensor]:
-    """With its convolution's weight; and the bias (C,) that comes of it."""
-    spade, weight = block.norm_s, block.conv_s.weight.detach()
-    flat = weight.flatten(1).double()
+def _shortcut(block: SpadeBlock, factor: int, dtype: torch.dtype) -> tuple[Modulation, Tensor]:
+    """And the bias (C,) float32 that comes of it."""
+    spade, weight = block.norm_s, block.conv_s.weight.detach().flatten(1).double()
     gamma, beta = spade.mlp_gamma, spade.mlp_beta
-    brought = torch.einsum("oc,cihw->oihw", flat, beta.weight.detach().double()).to(weight.dtype)
+    brought = torch.einsum("oc,cihw->oihw", weight, beta.weight.detach().double())
     both = Layer(
-        channels_last(torch.cat((gamma.weight, brought)), dtype),
+        channels_last(torch.cat((gamma.weight.detach(), brought.to(gamma.weight.dtype))), dtype),
         _bias(gamma.bias) + 1,
     )
-    by = Modulation(_shared(spade, factor, dtype), both, factor, gamma.out_channels)
     assert beta.bias is not None
-    return (by, channels_last(weight, dtype)), (flat @ beta.bias.detach().double()).float()
+    by = Modulation(_shared(spade, factor, dtype), both, factor=factor, channels=gamma.out_channels)
+    return by, (weight @ beta.bias.detach().double()).float()
 
 
 def _shared(spade: Spade, factor: int, dtype: torch.dtype) -> Layer:

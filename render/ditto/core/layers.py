@@ -1,22 +1,25 @@
 """Convolutions as the core has them: pictures (B, H, W, C), weights channels last, biases left for later."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 LANES: Final = 16
 """Channels come in multiples of so many, which tensor cores read best."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(nn.Module):
     """A convolution's `weight`, channels last, and its `bias` float32, which is added later."""
 
     weight: Tensor
     bias: Tensor
+
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.register_buffer("bias", bias)
 
     @property
     def outputs(self) -> int:

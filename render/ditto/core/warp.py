@@ -75,63 +75,75 @@ class Volumes:
     small: Tensor
 
 
-class FastWarp:
+class FastWarp(nn.Module):
     """Made of a `WarpNetwork` in float32 whose batch norms are folded, and then independent of it."""
 
+    occlusion_bias: Tensor
+
     def __init__(self, network: WarpNetwork, ops: WarpOps, *, dtype: torch.dtype) -> None:
+        """It computes in `dtype`, which must not be changed later."""
+        super().__init__()
         motion, size = network.dense_motion_network, network.size.motion
-        self._ops, self._dtype, self._size = ops, dtype, size
-        self._compress = _flat(motion.compress, torch.float32)
-        blocks = motion.hourglass.encoder.down_blocks
-        wide = lanes(size.inputs)
+        self.dtype, self._ops, self._size = dtype, ops, size
+        blocks = [_conv(block) for block in motion.hourglass.encoder.down_blocks]
+        last, third, wide = motion.hourglass.decoder.conv, _conv(network.third), lanes(size.inputs)
         order = torch.arange(size.inputs).unflatten(0, (MOTIONS, -1)).T.flatten()
         """Of the channels of `motion_input` in official ones."""
+        up, beside = last.weight.split([size.width, size.inputs], dim=1)
+        self.compress = _flat(motion.compress, torch.float32)
         self._down = [
-            self._volume(_conv(blocks[0]).weight[:, order], _bias(_conv(blocks[0])), inputs=wide),
-            *(self._volume(_conv(block).weight, _bias(_conv(block))) for block in blocks[1:]),
+            self._volume(blocks[0].weight[:, order], _bias(blocks[0]), inputs=wide),
+            *(self._volume(block.weight, _bias(block)) for block in blocks[1:]),
         ]
         self._up = [self._enlarging(_conv(block)) for block in motion.hourglass.decoder.up_blocks]
-        last = motion.hourglass.decoder.conv
-        up, beside = last.weight.split([size.width, size.inputs], dim=1)
-        self._seen = self._volume(
+        self.hourglass = nn.ModuleList([*self._down, *self._up])
+        self.seen = self._volume(
             torch.cat((up, beside[:, order]), 1),
             _bias(last),
             inputs=size.width + wide,
             outputs=lanes(size.outputs),
         )
-        self._mask = self._with_occlusion(motion)
-        self._occlusion_bias = _bias(motion.occlusion)
-        third = _conv(network.third)
-        self._third = Layer(
+        self.mask = self._with_occlusion(motion)
+        self.register_buffer("occlusion_bias", _bias(motion.occlusion))
+        self.third = Layer(
             channels_last(algebra.depth_as_inputs(third.weight.detach(), size.depth), dtype), _bias(third)
         )
-        self._fourth = _flat(network.fourth, dtype)
-        self._leak: float = network.third.activation.negative_slope  # type: ignore[assignment]
+        self.fourth = _flat(network.fourth, dtype)
+        self._leak = float(network.third.activation.negative_slope)  # type: ignore[arg-type]
 
     def volumes(self, feature: Tensor) -> Volumes:
         """Of avatar frames (N, C, D, H, W), once each."""
         full = feature.permute(0, 2, 3, 4, 1).contiguous()
-        weight = self._compress.weight.flatten(1)
-        small = F.relu(F.linear(full.float(), weight, self._compress.bias))
-        return Volumes(full.to(self._dtype), small.to(self._dtype))
+        weight = self.compress.weight.flatten(1)
+        small = F.relu(F.linear(full.float(), weight, self.compress.bias))
+        return Volumes(full.to(self.dtype), small.to(self.dtype))
 
-    def __call__(self, volumes: Volumes, which: Tensor, source: Tensor, driven: Tensor) -> Tensor:
+    def room(self, frames: int, side: int) -> Volumes:
+        """For the volumes of that many frames, `side` cells high and wide, where the weights are."""
+        size, device = self._size, self.occlusion_bias.device
+        shape = frames, size.depth, side, side
+        return Volumes(
+            torch.zeros(*shape, size.channels, device=device, dtype=self.dtype),
+            torch.zeros(*shape, size.compressed, device=device, dtype=self.dtype),
+        )
+
+    def forward(self, volumes: Volumes, which: Tensor, source: Tensor, driven: Tensor) -> Tensor:
         """Flat features (B, H, W, 256) of the frames `which` (B,) int64, moved from keypoints `source` to
         `driven` (B, 21, 3) float32."""
         batch, (depth, height, width, _) = which.shape[0], volumes.full.shape[1:]
         seen = self._hourglass(volumes.small, which, source, driven)
-        found = convolved(seen, self._mask.weight)
+        found = convolved(seen, self.mask.weight)
         flat = self._empty(batch, height, width, depth * volumes.full.shape[-1])
-        self._ops.deform(found, self._mask.bias, source, driven, volumes.full, which, taps=KERNEL, out=flat)
-        features = convolved(flat, self._third.weight)
-        self._ops.leak(features, self._third.bias, self._leak)
-        features = convolved(features, self._fourth.weight)
+        self._ops.deform(found, self.mask.bias, source, driven, volumes.full, which, taps=KERNEL, out=flat)
+        features = convolved(flat, self.third.weight)
+        self._ops.leak(features, self.third.bias, self._leak)
+        features = convolved(features, self.fourth.weight)
         out = torch.empty_like(features)
         self._ops.occlude(
             features,
-            self._fourth.bias,
+            self.fourth.bias,
             found,
-            self._occlusion_bias,
+            self.occlusion_bias,
             first=KERNEL * MOTIONS,
             depth=depth,
             out=out,
@@ -155,8 +167,8 @@ class FastWarp:
             found = convolved(x, layer.weight, padding=1)
             self._sum(found, layer, out=out, enlarge=2, beside=beside)
             x = out
-        out = self._empty(*x.shape[:3], self._seen.outputs)
-        self._sum(convolved(x, self._seen.weight), self._seen, out=out)
+        out = self._empty(*x.shape[:3], self.seen.outputs)
+        self._sum(convolved(x, self.seen.weight), self.seen, out=out)
         return out
 
     def _sum(
@@ -187,24 +199,24 @@ class FastWarp:
         weight = algebra.padded(weight.detach(), inputs or weight.shape[1], 1)
         weight = algebra.padded(weight, outputs or weight.shape[0], 0)
         bias = algebra.padded(bias, weight.shape[0], 0)
-        return Layer(channels_last(algebra.taps_as_outputs(weight), self._dtype), bias)
+        return Layer(channels_last(algebra.taps_as_outputs(weight), self.dtype), bias)
 
     def _enlarging(self, conv: nn.Conv3d) -> Layer:
         """For a map that is enlarged twice before."""
         weight = algebra.taps_as_outputs(conv.weight.detach())
-        return Layer(channels_last(algebra.phases(weight, 2), self._dtype), _bias(conv))
+        return Layer(channels_last(algebra.phases(weight, 2), self.dtype), _bias(conv))
 
     def _with_occlusion(self, motion: DenseMotion) -> Layer:
         """Its outputs are the mask's taps, then what each slice adds to the occlusion, a channel a depth."""
         mask = algebra.taps_as_outputs(motion.mask.weight.detach())
         hidden = motion.occlusion.weight.detach()[0].unflatten(0, (-1, self._size.depth)).transpose(0, 1)
-        weight = algebra.padded(torch.cat((mask, hidden)), self._seen.outputs, 1)
+        weight = algebra.padded(torch.cat((mask, hidden)), self.seen.outputs, 1)
         return Layer(
-            channels_last(algebra.padded(weight, lanes(weight.shape[0]), 0), self._dtype), _bias(motion.mask)
+            channels_last(algebra.padded(weight, lanes(weight.shape[0]), 0), self.dtype), _bias(motion.mask)
         )
 
     def _empty(self, *shape: int) -> Tensor:
-        return torch.empty(shape, device=self._third.bias.device, dtype=self._dtype)
+        return torch.empty(shape, device=self.third.bias.device, dtype=self.dtype)
 
 
 def _conv(block: nn.Module) -> nn.Conv3d:

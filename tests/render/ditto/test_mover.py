@@ -274,12 +274,12 @@ def test_sound_that_is_none_is_mended_and_nothing_spreads(bad: float) -> None:
 def test_tensors_stay_where_they_are() -> None:
     one = mover(WindowShape(2, 2), slots=2)
     one.open(0, character(), seed=1)
-    kept = [*_tensors(one._state), *_tensors(one._state.windows), *_tensors(one._told), one._settled]
+    kept = [*_tensors(one._state), *_tensors(one._state.windows), *_tensors(one._told), one.motion]
     places = [each.data_ptr() for each in kept]
     hear_all(one, sound(), slot=0)
     one.rewind(0, TICKS - 3)
     hear_all(one, sound(), slot=0)
-    kept = [*_tensors(one._state), *_tensors(one._state.windows), *_tensors(one._told), one._settled]
+    kept = [*_tensors(one._state), *_tensors(one._state.windows), *_tensors(one._told), one.motion]
     assert places == [each.data_ptr() for each in kept]
 
 

@@ -1,0 +1,64 @@
+"""A function of tensors that stay where they are: captured once for each size of batch, and replayed.
+
+What it reads and writes is allocated before and never again, so a replay needs nothing of the host but one
+launch. Where there is no GPU the function is simply called.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import torch
+
+BUCKETS: Final = (1, 2, 4, 8, 16)
+"""Batches that are captured; what lies between runs as the next larger one."""
+
+
+class Replay:
+    """`function(count)` for a batch of `count`. Rows of a batch beyond those asked for are computed too."""
+
+    def __init__(
+        self,
+        function: Callable[[int], None],
+        device: torch.device,
+        *,
+        buckets: Sequence[int] = BUCKETS,
+    ) -> None:
+        self._function, self._device = function, device
+        self._buckets = sorted(buckets)
+        self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
+
+    def capture(self) -> None:
+        """Every bucket, the largest first, so that the smaller ones find room in what it took."""
+        if self._device.type == "cuda":
+            for bucket in reversed(self._buckets):
+                self._graphs[bucket] = self._captured(bucket)
+
+    def __call__(self, count: int) -> None:
+        """Run for `count` rows at least. Raises ValueError for more than the largest bucket."""
+        bucket = self.bucket(count)
+        if self._device.type != "cuda":
+            self._function(count)
+            return
+        if bucket not in self._graphs:
+            self._graphs[bucket] = self._captured(bucket)
+        self._graphs[bucket].replay()
+
+    def bucket(self, count: int) -> int:
+        """The batch that `count` rows run in."""
+        for bucket in self._buckets:
+            if count <= bucket:
+                return bucket
+        raise ValueError(f"{count} rows are more than the largest batch of {self._buckets[-1]}")
+
+    def _captured(self, bucket: int) -> torch.cuda.CUDAGraph:
+        """After one run outside, in which kernels are compiled and libraries take their room."""
+        beside = torch.cuda.Stream(self._device)
+        beside.wait_stream(torch.cuda.current_stream(self._device))
+        with torch.cuda.stream(beside):
+            self._function(bucket)
+        torch.cuda.current_stream(self._device).wait_stream(beside)
+        graph = torch.cuda.CUDAGraph()
+        others = list(self._graphs.values())
+        with torch.cuda.graph(graph, pool=others[0].pool() if others else None):
+            self._function(bucket)
+        return graph
