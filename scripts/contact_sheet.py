@@ -127,7 +127,7 @@ def _poses() -> Iterator[tuple[str, Motion]]:
     yield "rest", still()
     for name, shape in SHAPES.items():
         if name != "sil":
-            yield name, _moved(shape.units)
+            yield name, replace(_moved(shape.units), tongue=np.array(shape.tongue, np.float32))
     for weight in (0.25, 0.5, 0.75, 1.0):
         yield f"blink {weight:.0%}", _moved({"eyeBlink": weight})
     for name, gaze, lids in GAZES:

@@ -34,8 +34,8 @@ def poses() -> dict[str, Motion]:
     """What the pictures show: rest, an open vowel, teeth, half a blink and a look aside, turned heads."""
     return {
         "rest": still(),
-        "aa": _moved(SHAPES["aa"].units),
-        "ss": _moved(SHAPES["ss"].units, head=(4, 2, 1), hair=(2, 1)),
+        "aa": _said("aa", _moved(SHAPES["aa"].units)),
+        "ss": _said("ss", _moved(SHAPES["ss"].units, head=(4, 2, 1), hair=(2, 1))),
         "blink": replace(_moved({"eyeBlink": 0.5}), gaze=np.array([0.7, 0.2], np.float32)),
         "left": replace(_moved({}, head=(-18, 6, -3)), units=EMOTIONS["happy"]),
         "right": replace(_moved({}, head=(16, -8, 3)), units=EMOTIONS["surprised"]),
@@ -75,6 +75,10 @@ def _corner(avatar: Avatar, face: Face) -> tuple[int, int]:
     _, _, width, height = face.view.crop
     left = int(np.clip(round(float(x)) - HEAD_PX // 2, 0, width - HEAD_PX))
     return left, int(np.clip(round(float(y)) - HEAD_PX * 2 // 3, 0, height - HEAD_PX))
+
+
+def _said(sound: str, motion: Motion) -> Motion:
+    return replace(motion, tongue=np.array(SHAPES[sound].tongue, np.float32))
 
 
 def _moved(

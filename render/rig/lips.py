@@ -6,7 +6,7 @@ Massaro, 1993); the jaw is slower than the lips, the tongue quicker. Closures do
 one owns at least one frame, however its time falls between frames.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Final
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...stream.easing import hermite
 from ...stream.visemes import ROWS_PER_TICK, SILENCE, VISEMES
-from .shapes import OPENING, SHAPES, TARGETS, TEMPO
+from .shapes import OPENING, SHAPES, TARGETS, TEMPO, TONGUE_TARGETS
 from .units import UNIT_COUNT, UNITS
 
 F32 = NDArray[np.float32]
@@ -112,10 +112,12 @@ _WHOLE: Final = TARGETS.sum(0)
 
 @dataclass(frozen=True, slots=True)
 class Mouth:
-    """`units` (52,) face units, and how firmly a closing sound `holds` them, 0..1."""
+    """`units` (52,) face units, how firmly a closing sound `holds` them, 0..1, and the `tongue` (3,): tip up,
+    back up and low."""
 
     units: F32
     holds: float
+    tongue: F32 = field(default_factory=lambda: np.zeros(3, np.float32))
 
 
 def asleep() -> Mouth:
@@ -141,7 +143,8 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     hold, bite = grip(rows)
     if hold > 0:
         units = _held(units, hold, bite)
-    return Mouth(np.clip(units * np.float32(awake), 0, 1).astype(np.float32), hold * awake)
+    moved = np.clip(units * np.float32(awake), 0, 1).astype(np.float32)
+    return Mouth(moved, hold * awake, (share[2] @ TONGUE_TARGETS * np.float32(awake)).astype(np.float32))
 
 
 def _molded(units: F32, pull: F32) -> F32:

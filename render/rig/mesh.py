@@ -1,6 +1,6 @@
 """The rig of one avatar in the pixels of one view: what to draw, in which order and how."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -10,6 +10,7 @@ from ...stream.easing import hermite
 from ...stream.errors import AvatarError
 from ..avatar import Avatar, View
 from .lining import lined
+from .mouth import fitted, lip_shapes, tongue_shapes
 from .tensors import BACK, CAVITY, HAIR, INTERIOR, LASH, LEFT_EYE, RIGHT_EYE, SKIN, TEXTURE
 from .textures import Texture, load_texture
 from .units import UNIT_COUNT, UNITS
@@ -33,7 +34,8 @@ _TURN_FROM, _TURN_TO = 0.22, 0.72
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Vertices `first` to `last`, which are posed together, and the shapes that move them."""
+    """Vertices `first` to `last`, which are posed together, and the shapes that move them: face units, then
+    the ways of tongue and lips."""
 
     first: int
     last: int
@@ -99,9 +101,11 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True)
 class _Sorted:
-    """The avatar's tensors with vertices ordered by group; `bounds` (8,) where each group begins."""
+    """The avatar's tensors with vertices ordered by group, of `part` (V,) each; `bounds` (8,) where each
+    group begins."""
 
     vertices: F32
+    part: U8
     uv: F32
     triangles: I32
     parts: U8
@@ -127,9 +131,7 @@ def load_mesh(avatar: Avatar, view: View) -> Mesh:
             painted[source] = load_texture(avatar, source, own.uv, own.screen, chosen)
         used = np.unique(chosen)
         uv[used] = painted[source].coordinates(own.uv[used])
-    part = np.zeros(count, np.uint8)
-    part[own.triangles] = own.parts[:, None]
-    part[own.triangles[own.parts == SKIN]] = SKIN
+    part = own.part
     mouth = tensors["mouth"].astype(np.float32)
     painted[SKIN] = lined(painted[SKIN], uv, _chosen(own, SKIN), own.vertices, own.screen, mouth)
     trail, hair_top = _trail(avatar, own, part)
@@ -194,9 +196,14 @@ def _sorted(avatar: Avatar, camera: F32, lens: F32) -> _Sorted:
     order = np.argsort(group, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    vertices = np.ascontiguousarray(tensors["vertices"].astype(np.float32)[order])
+    part = np.zeros(len(order), np.uint8)
+    part[place[triangles]] = parts[:, None]
+    part[place[triangles[parts == SKIN]]] = SKIN
+    vertices = tensors["vertices"].astype(np.float32)[order]
+    vertices = np.ascontiguousarray(fitted(vertices, part, tensors["mouth"].astype(np.float32)))
     return _Sorted(
         vertices=vertices,
+        part=part,
         uv=np.ascontiguousarray(tensors["uv"].astype(np.float32)[order]),
         triangles=place[triangles].astype(np.int32),
         parts=parts,
@@ -223,12 +230,25 @@ def _group(avatar: Avatar, own: _Sorted, number: int) -> Group:
     unit = np.repeat(np.arange(UNIT_COUNT), np.diff(start))
     mine = np.flatnonzero((vertex >= first) & (vertex < last))
     mine = mine[np.lexsort((vertex[mine], unit[mine]))]
-    return Group(
-        first,
-        last,
-        np.searchsorted(unit[mine], np.arange(UNIT_COUNT + 1)).astype(np.int32),
-        vertex[mine].astype(np.int32),
-        np.ascontiguousarray(tensors["shape_delta"].astype(np.float32)[mine] * DELTA_SCALE),
+    start = np.searchsorted(unit[mine], np.arange(UNIT_COUNT + 1))
+    delta = tensors["shape_delta"].astype(np.float32)[mine] * DELTA_SCALE
+    group = Group(first, last, start.astype(np.int32), vertex[mine].astype(np.int32), delta)
+    if number != _BODY_GROUP:
+        return group
+    drop = -shape(avatar, "jawOpen")[own.order, 1]
+    group = _further(group, *tongue_shapes(own.vertices, own.part))
+    return _further(group, *lip_shapes(own.vertices, own.part, tensors["mouth"].astype(np.float32), drop))
+
+
+def _further(group: Group, vertex: NDArray[np.intp], shapes: F32) -> Group:
+    """`group` with more `shapes` (K, N, 3), which move its vertices `vertex` (N,)."""
+    count = len(shapes)
+    ends = group.shape_start[-1] + len(vertex) * np.arange(1, count + 1)
+    return replace(
+        group,
+        shape_start=np.concatenate([group.shape_start, ends]).astype(np.int32),
+        shape_vertex=np.concatenate([group.shape_vertex, np.tile(vertex, count)]).astype(np.int32),
+        shape_delta=np.ascontiguousarray(np.concatenate([group.shape_delta, shapes.reshape(-1, 3)])),
     )
 
 

@@ -98,4 +98,4 @@ def led(mouth: Mouth, apart: float) -> Mouth:
     else:
         shrinking = float(_GAP[_SHRINKS] @ mouth.units[_SHRINKS])
         units[_SHRINKS] *= np.float32(min(max((apart - gap) / max(shrinking, 1e-6) + 1, 0.0), 1.0))
-    return Mouth(units, mouth.holds)
+    return Mouth(units, mouth.holds, mouth.tongue)

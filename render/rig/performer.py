@@ -121,6 +121,7 @@ def _bounded(motion: Motion) -> Motion:
     np.clip(motion.units, 0, 1, out=motion.units)
     np.clip(motion.gaze, -1, 1, out=motion.gaze)
     np.clip(motion.body, _BODY_LEAST, 1, out=motion.body)
+    np.clip(motion.tongue, 0, 1, out=motion.tongue)
     return motion
 
 
@@ -142,5 +143,5 @@ def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     units += _EASE * np.float32(hang)
     units[_LIDS] = np.maximum(units[_LIDS], np.float32(life.blink))
     bounded = np.clip(units, 0, 1).astype(np.float32)
-    still = np.zeros((2, 2), np.float32)
-    return Motion(bounded, head, gaze, life.body.astype(np.float32), *still)
+    still = np.zeros(2, np.float32)
+    return Motion(bounded, head, gaze, life.body.astype(np.float32), still, still, mouth.tongue)

@@ -60,7 +60,8 @@ def pose(
     world: F32,
     screen: F32,
 ) -> None:
-    """Vertices `first` to `last` of `rest` (V, 3), moved by `units` (52,), trailing, and turned about `pivot`
+    """Vertices `first` to `last` of `rest` (V, 3), moved by as many of the `units` as have
+    shapes here, trailing, and turned about `pivot`
     by `matrices` (256, 3, 3), one for each head weight.
 
     `lag` (3,) is how far the ends of the hair stay behind, yaw and roll in radians, and the height that they
@@ -72,7 +73,7 @@ def pose(
     """
     for i in range(first, last):
         world[i, 0], world[i, 1], world[i, 2] = rest[i, 0], rest[i, 1], rest[i, 2]
-    for k in range(units.shape[0]):
+    for k in range(min(units.shape[0], shape_start.shape[0] - 1)):
         w = units[k]
         if abs(w) > 1e-4:
             for j in range(shape_start[k], shape_start[k + 1]):

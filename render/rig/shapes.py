@@ -14,24 +14,37 @@ F32 = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Target of one viseme: `units` by name, `strength` against its neighbours, and the rows over which it
-    rises before its sound and fades after it."""
+    """Target of one viseme: `units` by name, `strength` against its neighbours, the rows over which it rises
+    before its sound and fades after it, and its `tongue`: tip up, back up and low, 0..1 each."""
 
     units: dict[str, float]
     strength: float
     rise: float
     fade: float
+    tongue: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 SHAPES: Final[dict[str, Shape]] = {
     "aa": Shape(
-        {"jawOpen": 0.47, "mouthLowerDown": 0.14, "mouthUpperUp": 0.14, "mouthPucker": 0.12}, 1.0, 4.2, 4.2
+        {"jawOpen": 0.47, "mouthLowerDown": 0.14, "mouthUpperUp": 0.14, "mouthPucker": 0.12},
+        1.0,
+        4.2,
+        4.2,
+        (0.0, 0.0, 1.0),
     ),
     "eh": Shape(
-        {"jawOpen": 0.28, "mouthLowerDown": 0.20, "mouthUpperUp": 0.16, "mouthStretch": 0.10}, 0.9, 4.0, 4.0
+        {"jawOpen": 0.28, "mouthLowerDown": 0.20, "mouthUpperUp": 0.16, "mouthStretch": 0.10},
+        0.9,
+        4.0,
+        4.0,
+        (0.0, 0.0, 0.7),
     ),
     "ih": Shape(
-        {"jawOpen": 0.14, "mouthLowerDown": 0.16, "mouthUpperUp": 0.14, "mouthStretch": 0.28}, 0.95, 4.0, 4.0
+        {"jawOpen": 0.14, "mouthLowerDown": 0.16, "mouthUpperUp": 0.14, "mouthStretch": 0.28},
+        0.95,
+        4.0,
+        4.0,
+        (0.0, 0.3, 0.3),
     ),
     "oh": Shape(
         {
@@ -46,6 +59,7 @@ SHAPES: Final[dict[str, Shape]] = {
         1.25,
         6.5,
         4.5,
+        (0.0, 0.5, 0.9),
     ),
     "ou": Shape(
         {
@@ -59,6 +73,7 @@ SHAPES: Final[dict[str, Shape]] = {
         1.35,
         7.5,
         4.5,
+        (0.0, 0.8, 0.6),
     ),
     "pp": Shape(
         {
@@ -73,20 +88,38 @@ SHAPES: Final[dict[str, Shape]] = {
         2.0,
     ),
     "ss": Shape(
-        {"jawOpen": 0.08, "mouthLowerDown": 0.20, "mouthUpperUp": 0.14, "mouthStretch": 0.14}, 1.1, 3.0, 2.8
+        {"jawOpen": 0.08, "mouthLowerDown": 0.20, "mouthUpperUp": 0.14, "mouthStretch": 0.14},
+        1.1,
+        3.0,
+        2.8,
+        (0.3, 0.0, 0.2),
     ),
     "th": Shape(
-        {"jawOpen": 0.14, "mouthLowerDown": 0.22, "mouthUpperUp": 0.12, "tongueOut": 0.76}, 1.15, 3.2, 2.6
+        {"jawOpen": 0.14, "mouthLowerDown": 0.22, "mouthUpperUp": 0.12, "tongueOut": 0.76},
+        1.15,
+        3.2,
+        2.6,
+        (0.3, 0.0, 0.0),
     ),
     "dd": Shape(
-        {"jawOpen": 0.10, "mouthLowerDown": 0.14, "mouthUpperUp": 0.06, "tongueOut": 0.35}, 0.7, 2.8, 2.8
+        {"jawOpen": 0.10, "mouthLowerDown": 0.14, "mouthUpperUp": 0.06, "tongueOut": 0.15},
+        0.7,
+        2.8,
+        2.8,
+        (1.0, 0.0, 0.0),
     ),
     "ff": Shape(
         {"jawOpen": 0.08, "mouthRollLower": 1.0, "mouthUpperUp": 0.50, "mouthShrugUpper": 0.28}, 2.0, 2.8, 2.2
     ),
-    "kk": Shape({"jawOpen": 0.15, "mouthLowerDown": 0.10, "mouthUpperUp": 0.05}, 0.5, 2.8, 2.8),
+    "kk": Shape(
+        {"jawOpen": 0.15, "mouthLowerDown": 0.10, "mouthUpperUp": 0.05}, 0.5, 2.8, 2.8, (0.0, 1.0, 0.4)
+    ),
     "nn": Shape(
-        {"jawOpen": 0.10, "mouthLowerDown": 0.11, "mouthUpperUp": 0.04, "tongueOut": 0.45}, 0.6, 2.8, 2.8
+        {"jawOpen": 0.10, "mouthLowerDown": 0.11, "mouthUpperUp": 0.04, "tongueOut": 0.15},
+        0.6,
+        2.8,
+        2.8,
+        (1.0, 0.0, 0.0),
     ),
     "rr": Shape(
         {
@@ -100,6 +133,7 @@ SHAPES: Final[dict[str, Shape]] = {
         0.9,
         5.5,
         4.0,
+        (0.5, 0.4, 0.3),
     ),
     "ch": Shape(
         {
@@ -113,6 +147,7 @@ SHAPES: Final[dict[str, Shape]] = {
         1.2,
         4.4,
         3.2,
+        (0.5, 0.0, 0.2),
     ),
     "sil": Shape({}, 0.6, 4.2, 2.4),
 }
@@ -133,6 +168,9 @@ TARGETS: Final[F32] = np.stack(
     [np.stack([unit_vector(SHAPES[name].units) for name in VISEMES]) * (k == _ORGANS) for k in range(3)]
 ).astype(np.float32)
 """(3, 15, 52) float32: what lips, jaw and tongue do for each viseme."""
+
+TONGUE_TARGETS: Final[F32] = np.array([SHAPES[name].tongue for name in VISEMES], np.float32)
+"""(15, 3) float32: tip up, back up and low, of the tongue of each viseme."""
 
 OPENING: Final = np.array(
     [unit.startswith(("jawOpen", "mouthLowerDown", "mouthUpperUp")) for unit in UNITS], np.bool_

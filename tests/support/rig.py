@@ -46,11 +46,12 @@ def moved(
     head: tuple[float, float, float] = (0, 0, 0),
     gaze: tuple[float, float] = (0, 0),
     body: tuple[float, float] = (0, 0),
+    tongue: tuple[float, ...] = (0, 0, 0),
 ) -> Motion:
     """A still face but for what is given."""
     weights = unit_vector(units) if isinstance(units, dict) else units
-    turn, look, sway = (np.array(part, np.float32) for part in (head, gaze, body))
-    return replace(still(), units=weights, head=turn, gaze=look, body=sway)
+    turn, look, sway, taste = (np.array(part, np.float32) for part in (head, gaze, body, tongue))
+    return replace(still(), units=weights, head=turn, gaze=look, body=sway, tongue=taste)
 
 
 @cache

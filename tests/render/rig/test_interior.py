@@ -39,7 +39,7 @@ def test_teeth_shine_in_an_open_mouth_only(mesh: Mesh) -> None:
 
 def test_teeth_are_darker_at_the_corners_of_the_mouth(mesh: Mesh) -> None:
     tone = tones(mesh, 0.15).mean(1)
-    corner = (mesh.part == UPPER_TEETH) & (np.abs(mesh.rest[:, 0]) > 0.28)
+    corner = (mesh.part == UPPER_TEETH) & (np.abs(mesh.rest[:, 0]) > 0.24)
     assert tone[corner].max() < 0.6 * tone[front_teeth(mesh)].min()
 
 

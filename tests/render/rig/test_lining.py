@@ -10,25 +10,36 @@ TEXELS = np.array([(2, 2), (2, 12), (12, 12)], np.float32)
 TRIANGLE = np.array([[0, 1, 2]], np.int32)
 
 
-def flesh(*, away: bool = True, aside: float = 0.0, level: int = 40) -> NDArray[np.bool_]:
-    """Which texels of a texture of one `level` change, for a triangle at the mouth that faces `away`."""
+def painted(*, away: bool = True, aside: float = 0.0, level: int = 40) -> NDArray[np.uint8]:
+    """A texture of one `level` (16, 16, 4), lined for a triangle at the mouth that faces `away`."""
     rgba = np.full((16, 16, 4), level, np.uint8)
     rgba[..., 3] = 255
     vertices = np.pad(PLACE, ((0, 0), (0, 1))) + MOUTH + np.array([aside, 0, 0], np.float32)
     screen = PLACE * np.array([100, -100 if away else 100], np.float32)
     texture = lined(packed_texture(rgba), TEXELS, TRIANGLE, vertices, screen, MOUTH)
-    after = texture.texels.reshape(17, 17)[:16, :16].copy().view(np.uint8).reshape(16, 16, 4)
-    return (after != rgba).any(-1)
+    return texture.texels.reshape(17, 17)[:16, :16].copy().view(np.uint8).reshape(16, 16, 4)
 
 
 def test_dark_texels_of_what_faces_away_become_flesh() -> None:
-    changed = flesh()
-    assert changed[10, 4] or changed[4, 10]
-    assert not changed[14, 14]
-    assert 30 < changed.sum() < 90
+    """Flesh is redder than it is blue, in whatever shade."""
+    after = painted().astype(int)
+    flesh = after[..., 0] > 1.5 * after[..., 2]
+    assert flesh[10, 4] or flesh[4, 10]
+    assert not flesh[14, 14]
+    assert 30 < flesh.sum() < 90
 
 
-def test_what_is_seen_at_rest_or_far_from_the_mouth_or_bright_stays() -> None:
-    assert not flesh(away=False).any()
-    assert not flesh(aside=0.5).any()
-    assert not flesh(level=120).any()
+def test_what_is_seen_at_rest_or_far_from_the_mouth_stays() -> None:
+    assert (painted(away=False)[..., :3] == 40).all()
+    assert (painted(aside=0.5)[..., :3] == 40).all()
+
+
+def test_lips_are_darker_where_they_turn_inside_and_redder() -> None:
+    after = painted(level=120).astype(int)
+    inside = after[10, 4]
+    assert 80 < inside[0] < 105
+    assert inside[1] < inside[0]
+    assert (after[14, 14, :3] == 120).all()
+    assert (after[..., 3] == 255).all()
+    steps = np.abs(np.diff(after[..., 0], axis=0)).max()
+    assert steps < 25

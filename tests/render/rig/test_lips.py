@@ -290,3 +290,14 @@ def test_the_mouth_wakes_and_settles_over_three_ticks() -> None:
 def test_the_span_of_rows_surrounds_the_middle_of_its_frame() -> None:
     assert lips.first_row(0) == 2 - lips.PAST_ROWS
     assert lips.first_row(10) - lips.first_row(9) == 4
+
+
+@pytest.mark.parametrize(("sound", "way"), [("nn", 0), ("dd", 0), ("kk", 1), ("aa", 2)])
+def test_a_tongue_goes_where_its_sound_wants_it_and_back_to_rest(sound: str, way: int) -> None:
+    found = frames(certain(timeline([("ih", 12), (sound, 12), ("ih", 12)])))
+    ways = np.array([mouth.tongue for mouth in found.values()])
+    assert ways.min() >= 0
+    assert ways[:, way].max() > 0.7
+    assert int(ways[:, way].argmax()) in range(4, 9)
+    assert not ways[-1].any()
+    assert np.abs(np.diff(ways, axis=0)).max() < 0.75

@@ -72,8 +72,13 @@ def test_shapes_move_the_vertices_that_the_avatar_says() -> None:
     span = slice(int(body.shape_start[jaw]), int(body.shape_start[jaw + 1]))
     moved[body.shape_vertex[span]] = body.shape_delta[span]
     wanted = shape(one, "jawOpen")
-    used = {row.tobytes() for row in np.hstack([one.tensors["vertices"], wanted])[np.abs(wanted).max(1) > 0]}
-    assert used == {row.tobytes() for row in np.hstack([mesh.rest, moved])[np.abs(moved).max(1) > 0]}
+    used = np.hstack([one.tensors["vertices"], wanted])[np.abs(wanted).max(1) > 0]
+    found = np.hstack([mesh.rest, moved])[np.abs(moved).max(1) > 0]
+    away = np.array([np.abs(used - row).max(1).min() for row in found])
+    teeth = mesh.part[np.abs(moved).max(1) > 0] == LOWER_TEETH
+    assert len(found) == len(used)
+    assert away[~teeth].max() == 0
+    assert away[teeth].max() < 0.06
 
 
 def test_the_lips_are_two_vertices_of_the_face_that_touch() -> None:

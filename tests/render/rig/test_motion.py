@@ -23,3 +23,8 @@ def test_shoulders_are_added_as_the_rest() -> None:
     one = replace(still(), torso=np.array([2.0, -1.0], np.float32))
     assert one.plus(one, 0.5).torso.tolist() == [3.0, -1.5]
     assert not still().torso.any()
+
+
+def test_a_tongue_is_added_as_the_rest() -> None:
+    one = replace(still(), tongue=np.array([0.5, 0.25, 0.0], np.float32))
+    assert one.plus(one, -1.0).tongue.tolist() == still().tongue.tolist() == [0, 0, 0]

@@ -77,3 +77,8 @@ def test_led_lips_stand_as_far_apart_as_told_and_as_round_as_before(name: str, s
 
 def test_asking_keeps_the_hold() -> None:
     assert asked(Mouth(SEALED, 0.7)) == Ask(0.0, 0.7)
+
+
+def test_a_tongue_moves_on_whatever_the_lips_may() -> None:
+    mouth = Mouth(unit_vector(SHAPES["aa"].units), 0.0, np.array([0.1, 0.2, 0.9], np.float32))
+    assert led(mouth, 0.02).tongue.tolist() == mouth.tongue.tolist()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from support.rig import face, moved
-from visavis.render.rig.shapes import OPENING, SHAPES, TARGETS, TEMPO
+from visavis.render.rig.shapes import OPENING, SHAPES, TARGETS, TEMPO, TONGUE_TARGETS
 from visavis.render.rig.units import UNITS
 from visavis.stream.visemes import VISEMES
 
@@ -67,3 +67,16 @@ def test_what_opens_the_lips_is_the_jaw_and_the_lips_themselves() -> None:
         "mouthLowerDown",
         "mouthUpperUp",
     }
+
+
+def test_tongues_rise_behind_the_teeth_for_t_n_and_to_the_palate_for_k_and_lie_low_for_a() -> None:
+    tip, back, low = (
+        {name: way for name, way in zip(VISEMES, ways, strict=True)} for ways in TONGUE_TARGETS.T
+    )
+    assert TONGUE_TARGETS.min() == 0
+    assert TONGUE_TARGETS.max() == 1
+    assert tip["dd"] == tip["nn"] == 1
+    assert back["kk"] == max(back.values()) == 1
+    assert low["aa"] == max(low.values()) == 1
+    assert not TONGUE_TARGETS[VISEMES.index("sil")].any()
+    assert SHAPES["th"].units["tongueOut"] > 0.5

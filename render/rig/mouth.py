@@ -1,0 +1,97 @@
+"""What lies in a mouth, made to fit it: rows of teeth as narrow as a person's, a tongue that moves by itself,
+and lips that open round."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .tensors import LOWER_TEETH, SKIN, TONGUE, UPPER_TEETH
+from .units import UNITS
+
+F32 = NDArray[np.float32]
+U8 = NDArray[np.uint8]
+
+TONGUE_WAYS: Final = ("tip", "back", "low")
+"""How a tongue moves: its tip up behind the teeth, its back up to the palate, flat on the floor of the
+mouth."""
+LIP_WAYS: Final = ("even", "round")
+"""How lips part beside their middle: the upper one without a beak, the lower one without a notch."""
+_NARROW: Final = 0.86
+"""Width of a row of teeth, of the one that the lips would cover from corner to corner."""
+_EVEN, _EVEN_DM = 0.55, 0.03
+"""How much nearer the edges of the upper teeth come to one line, and over which height that fades."""
+_TIP_UP, _TIP_FROM = 0.085, 0.55
+"""How far the tip rises in model units (1 dm), and from where on, of the tongue's length."""
+_BACK_UP, _BACK_AT, _BACK_WIDE = 0.05, 0.45, 0.3
+_BACK_DRAWN = 0.09
+"""How far a tongue is drawn back as its back rises."""
+_FLAT, _LOW_DRAWN = (0.55, 0.12), 0.03
+"""Of its height, what a low tongue loses at its root and at its tip, and how far it lies back then."""
+_LIPS_DM: Final = np.array([0.42, 0.45], np.float32)
+"""How far from the mouth its opening moves the skin, across and up or down."""
+_STAYS, _DROPS = 0.05, 0.2
+"""How far an open jaw lowers what belongs to the upper lip at most, and to the lower one at least."""
+_EVEN_LIP, _EVEN_AT, _EVEN_WIDE, _EVEN_HIGH = -0.005, 0.07, 0.035, 0.05
+_ROUND_LIP, _ROUND_AT, _ROUND_WIDE, _ROUND_HIGH = -0.017, 0.11, 0.07, 0.17
+"""By how much, where beside the middle, over which width and over which height, in model units."""
+_PARTED: Final = np.array([0.12, 0.35])
+"""Opening of a jaw at which each of `LIP_WAYS` is whole."""
+_JAW, _CLOSE = UNITS.index("jawOpen"), UNITS.index("mouthClose")
+
+
+def fitted(vertices: F32, part: U8, mouth: F32) -> F32:
+    """`vertices` (V, 3) of a mesh with narrower teeth around the `mouth` (3,), the upper ones evener; `part`
+    (V,) is of which part each is."""
+    moved = vertices.copy()
+    teeth = np.isin(part, (UPPER_TEETH, LOWER_TEETH))
+    moved[teeth, 0] = mouth[0] + (moved[teeth, 0] - mouth[0]) * np.float32(_NARROW)
+    upper = np.flatnonzero(part == UPPER_TEETH)
+    if len(upper):
+        above = moved[upper, 1] - moved[upper, 1].min()
+        moved[upper, 1] -= _EVEN * above * np.exp(-above / _EVEN_DM)
+    return moved
+
+
+def tongue_shapes(vertices: F32, part: U8) -> tuple[NDArray[np.intp], F32]:
+    """The vertices (N,) of the tongue, and how far each of `TONGUE_WAYS` moves them at most, (3, N, 3)."""
+    own = np.flatnonzero(part == TONGUE)
+    shapes = np.zeros((len(TONGUE_WAYS), len(own), 3), np.float32)
+    if not len(own):
+        return own, shapes
+    points = vertices[own]
+    least, most = points.min(0), points.max(0)
+    along = (points[:, 2] - least[2]) / (most[2] - least[2])
+    height = points[:, 1] - least[1]
+    tip = np.clip((along - _TIP_FROM) / (1 - _TIP_FROM), 0, 1) ** 1.5
+    back = np.exp(-(((along - _BACK_AT) / _BACK_WIDE) ** 2))
+    shapes[0, :, 1] = _TIP_UP * tip
+    shapes[1, :, 1] = _BACK_UP * back
+    shapes[1, :, 2] = -_BACK_DRAWN * along
+    shapes[2, :, 1] = -(_FLAT[0] + (_FLAT[1] - _FLAT[0]) * along**2) * height
+    shapes[2, :, 2] = -_LOW_DRAWN * along
+    return own, shapes
+
+
+def lip_shapes(vertices: F32, part: U8, mouth: F32, drop: F32) -> tuple[NDArray[np.intp], F32]:
+    """The vertices (N,) of the lips around `mouth` (3,), and how far each of `LIP_WAYS` moves them at most,
+    (2, N, 3); `drop` (V,) is how far a wholly open jaw lowers each vertex."""
+    off = vertices - mouth
+    own = np.flatnonzero((part == SKIN) & (np.abs(off[:, :2]) < _LIPS_DM).all(1) & (off[:, 2] > -_LIPS_DM[0]))
+    side, height = np.abs(off[own, 0]), off[own, 1]
+    lower = np.clip((drop[own] - _STAYS) / (_DROPS - _STAYS), 0, 1)
+    shapes = np.zeros((len(LIP_WAYS), len(own), 3), np.float32)
+    shapes[0, :, 1] = _EVEN_LIP * (1 - lower) * _bump(side - _EVEN_AT, _EVEN_WIDE) * _bump(height, _EVEN_HIGH)
+    shapes[1, :, 1] = _ROUND_LIP * lower * _bump(side - _ROUND_AT, _ROUND_WIDE) * _bump(height, _ROUND_HIGH)
+    return own, shapes
+
+
+def _bump(away: F32, width: float) -> F32:
+    return np.exp(-np.square(away / np.float32(width))).astype(np.float32)
+
+
+def lip_ways(units: F32) -> F32:
+    """How far lips go each of `LIP_WAYS`, (2,) in 0..1, with face `units` (52,): not at all while they are
+    shut."""
+    parted = max(0.0, float(units[_JAW] - units[_CLOSE]))
+    return np.minimum(parted / _PARTED, 1).astype(np.float32)

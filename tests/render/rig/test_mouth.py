@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.rig import avatar, face, meshed, moved
+from visavis.render.rig.mesh import shape
+from visavis.render.rig.mouth import LIP_WAYS, TONGUE_WAYS, fitted, lip_shapes, lip_ways, tongue_shapes
+from visavis.render.rig.tensors import LOWER_TEETH, SKIN, TONGUE, UPPER_TEETH
+from visavis.render.rig.units import UNIT_COUNT, unit_vector
+
+F32 = NDArray[np.float32]
+NAMES = ("ruby", "marcus")
+MOUTH = np.array([0, 5, 1], np.float32)
+
+
+def test_teeth_grow_narrower_and_nothing_else_moves() -> None:
+    vertices = np.array([(0.2, 5, 1), (-0.2, 4.9, 1), (0.2, 5, 1), (0.2, 4.9, 1)], np.float32)
+    part = np.array([UPPER_TEETH, LOWER_TEETH, SKIN, TONGUE], np.uint8)
+    narrow = fitted(vertices, part, MOUTH)
+    assert 0.15 < narrow[0, 0] == -narrow[1, 0] < 0.19
+    assert np.array_equal(narrow[2:], vertices[2:])
+    assert np.array_equal(narrow[1:, 1:], vertices[1:, 1:])
+
+
+def test_edges_of_the_upper_teeth_come_nearer_to_one_line_in_their_order() -> None:
+    high = np.linspace(0, 0.2, 50)
+    vertices = np.stack([high * 0, 4.9 + high, high * 0 + 1], 1).astype(np.float32)
+    even = fitted(vertices, np.full(50, UPPER_TEETH, np.uint8), MOUTH)[:, 1] - 4.9
+    assert (np.diff(even) > 0).all()
+    assert even[0] == 0
+    assert even[2] < 0.6 * high[2]
+    assert even[-1] == pytest.approx(high[-1], abs=0.001)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tongue_lifts_its_tip_or_its_back_or_lies_low(name: str) -> None:
+    mesh = meshed(name)
+    own, shapes = tongue_shapes(mesh.rest, mesh.part)
+    assert shapes.shape == (len(TONGUE_WAYS), len(own), 3)
+    depth = mesh.rest[own, 2]
+    front, middle = depth > depth.max() - 0.06, np.abs(depth - depth.mean()) < 0.08
+    tip, back, low = shapes[..., 1]
+    assert tip[front].min() > 0.04
+    assert tip[front].mean() > 2 * tip[middle].mean()
+    assert back[middle].mean() > 2 * back[front].mean()
+    assert (shapes[1, :, 2] <= 0).all()
+    assert (low <= 0).all()
+    assert low[middle].mean() < low[front].mean() < 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tongue_moves_in_the_mouth_and_moves_nothing_else(name: str) -> None:
+    one, mesh, canvas = face(name), meshed(name), face(name).canvas()
+    open_jaw = moved({"jawOpen": 0.3})
+    one.lip_gap(open_jaw, canvas)
+    before = canvas.world.copy()
+    for way in range(len(TONGUE_WAYS)):
+        one.lip_gap(moved({"jawOpen": 0.3}, tongue=tuple(np.eye(3)[way].tolist())), canvas)
+        changed = np.abs(canvas.world - before).max(1) > 1e-6
+        assert changed[mesh.part == TONGUE].mean() > 0.5
+        assert not changed[mesh.part != TONGUE].any()
+
+
+def test_a_mesh_without_a_tongue_has_none_that_moves() -> None:
+    own, shapes = tongue_shapes(np.ones((4, 3), np.float32), np.full(4, SKIN, np.uint8))
+    assert len(own) == shapes.size == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lips_open_rounder_beside_their_middle_which_stays(name: str) -> None:
+    mesh = meshed(name)
+    drop = np.zeros(len(mesh.rest), np.float32)
+    body = mesh.body
+    jaw = slice(*body.shape_start[[24, 25]].tolist())
+    drop[body.shape_vertex[jaw]] = -body.shape_delta[jaw, 1]
+    own, shapes = lip_shapes(mesh.rest, mesh.part, mesh.mouth, drop)
+    assert shapes.shape == (len(LIP_WAYS), len(own), 3)
+    assert (mesh.part[own] == SKIN).all()
+    assert not shapes[..., [0, 2]].any()
+    even, round_ = shapes[..., 1]
+    for shaped, most in ((even, -0.01), (round_, -0.03)):
+        assert most < shaped.min() < -0.002
+        assert shaped.max() <= 0
+        assert np.abs(shaped[np.isin(own, mesh.lips)]).max() < 0.15 * -shaped.min()
+    assert not round_[drop[own] < 0.05].any()
+    assert not even[drop[own] > 0.2].any()
+
+
+def test_lips_that_are_shut_stay_as_they_are() -> None:
+    assert not lip_ways(np.zeros(UNIT_COUNT, np.float32)).any()
+    assert not lip_ways(unit_vector({"jawOpen": 0.2, "mouthClose": 0.22})).any()
+    half, whole = (lip_ways(unit_vector({"jawOpen": weight})) for weight in (0.06, 0.6))
+    assert 0 < half[1] < half[0] < 1
+    assert whole.tolist() == [1, 1]
+
+
+def test_jaw_open_is_where_the_shapes_of_lips_look_for_it() -> None:
+    assert shape(avatar(), "jawOpen")[:, 1].min() < -0.2
