@@ -1,6 +1,6 @@
 """A short full beard that joins the sideburns, and the part of it that stands clear of the jaw's outline."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -15,10 +15,16 @@ from .surface import Density, Roots, Surface, tangent, unit
 KNOTS = 7
 ABOVE_LIP = 0.015
 """Share of the lip up to which the moustache grows down to it."""
-LEADERS = 1700
-"""Strands that others lean to, so that the beard has locks."""
-OUTLINE = 0.34
-"""Cosine between skin and view below which a root belongs to the outline."""
+LEADERS, LEANING = 2600, 0.35
+"""Strands that others lean to, so that the beard has locks, and how far they lean at most."""
+STUBBLE = 0.30
+"""Height in dm over which the beard thins out up the cheeks."""
+GREY = 0.60
+"""Share of grey hairs."""
+OUTLINE: Final = (0.42, 0.26)
+"""Cosines between skin and view from none to all of whose roots belong to the outline."""
+HANGING: Final = (0.34, 0.16)
+"""Heights over the chin, in dm, from none to all of whose roots do."""
 
 
 def add_beard(surface: Surface, look: Look, posed: F64) -> tuple[list[Any], dict[str, Any]]:
@@ -33,7 +39,7 @@ def add_beard(surface: Surface, look: Look, posed: F64) -> tuple[list[Any], dict
     paths = _grown(surface, roots, posed, look.beard, rng)
     tone = _tone(surface.person, roots.at, rng) ** look.beard.bias
     material = hair_material("beard", look.beard.dark, look.beard.light, 0.45)
-    width = look.beard.radius * np.linspace(1, 0.15, KNOTS) ** 0.7
+    width = look.beard.radius * np.linspace(1, 0.08, KNOTS) ** 0.7
     fuzz: dict[str, Any] = {}
     for view in VIEWS:
         rim = _outlines(surface.person, roots, view)
@@ -42,70 +48,83 @@ def add_beard(surface: Surface, look: Look, posed: F64) -> tuple[list[Any], dict
 
 
 def _outlines(person: Person, roots: Roots, view: str) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Which roots lie along the jaw's outline as the camera of `view` sees it."""
+    """Which roots lie along the jaw's outline as the camera of `view` sees it, with all that hangs over it at
+    the chin; fewer and fewer inwards."""
     away = roots.at - person.camera(view).position
     facing = -(roots.normal * away).sum(1) / np.linalg.norm(away, axis=1)
     marks = person.landmarks
-    beside = np.abs(roots.at[:, 0]) > marks.mouth_half + 0.10
-    return (facing < OUTLINE) & (beside | (roots.at[:, 1] < marks.chin[1] + 0.15))
+    x, y = np.abs(roots.at[:, 0]), roots.at[:, 1] - marks.chin[1]
+    beside = smooth(*OUTLINE, facing) * (x > marks.mouth_half + 0.10)
+    chin = smooth(*HANGING, y) * smooth(0.60, 0.45, x)
+    return np.random.default_rng(43).random(len(roots)) < np.maximum(beside, chin)
 
 
 def beard_density(person: Person, look: BeardLook | None) -> Density:
-    """Where the beard grows, 0..1, with uneven soft edges; 0 everywhere without a beard."""
+    """Where the beard grows, 0..1: soft at the moustache and on the neck, thinning out to stubble up the
+    cheeks; 0 everywhere without a beard."""
     marks = person.landmarks
     mouth, half = marks.mouth, marks.mouth_half
     top = marks.nose[1] - 0.075 - mouth[1]
     lines = (0, 0.10, 0.20, half + 0.03, half + 0.13, 0.52, 0.62, 0.72, 0.86)
-    upper = (top, top, top - 0.02, 0.10, 0.02, 0.10, 0.36, 0.62, 0.85)
+    upper = (top, top, top - 0.01, 0.18, 0.20, 0.28, 0.46, 0.68, 0.88)
 
     def density(at: F64) -> F64:
         x, y, z = np.abs(at[:, 0]), at[:, 1], at[:, 2]
         uneven = 0.020 * np.sin(19 * at[:, 0]) + 0.014 * np.sin(43 * at[:, 0] + 2) + 0.010 * np.sin(71 * y)
         above = np.interp(x, lines, upper) + mouth[1] + uneven - y
-        low = marks.chin[1] + np.interp(x, (0, 0.3, 0.55, 0.8), (-0.10, -0.05, 0.10, 0.32))
+        low = marks.chin[1] + np.interp(x, (0, 0.3, 0.55, 0.8), (-0.12, -0.07, 0.06, 0.30))
         behind = z - (marks.between[2] - 0.74) + 0.3 * uneven
-        reach = np.minimum(
-            above / np.where(x < half, 0.045, 0.12), np.minimum((y - low + uneven) / 0.16, behind / 0.14)
-        )
+        fade = np.interp(x, (half - 0.05, half + 0.10, 0.54), (0.05, 0.18, STUBBLE))
+        reach = np.minimum(above / fade, np.minimum((y - low + uneven) / 0.24, behind / 0.14))
         fits = (x < 0.80) & ((y < mouth[1] + top + 0.02) | (x > 0.5))
-        return smooth(0, 1, reach) * fits
+        under = np.exp(-(((x - 0.15) / 0.07) ** 2) - ((y - mouth[1] + 0.17) / 0.05) ** 2)
+        return smooth(0, 1, reach) * fits * (1 - 0.35 * under)
 
     return density if look is not None else lambda at: np.zeros(len(at))
 
 
 def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.random.Generator) -> F64:
+    """Paths (N, KNOTS, 3): down and a little in, from under the nose down to the lip and out to its corners,
+    where both join."""
     marks = surface.person.landmarks
     x, y, _ = roots.at.T
-    moustache = (y > marks.mouth[1]) & (np.abs(x) < marks.mouth_half + 0.10)
-    aim = np.c_[
-        np.clip(x / 0.12, -1, 1) * np.where(moustache, 1.25, 0.14), -np.ones(len(x)), np.full(len(x), 0.02)
-    ]
-    start, normal = roots.on(posed), roots.normal
+    lip = smooth(-0.03, 0.05, y - marks.mouth[1]) * smooth(
+        marks.mouth_half + 0.14, marks.mouth_half, np.abs(x)
+    )
+    out = np.clip(x / 0.04, -1, 1) * (0.22 + 0.85 * np.abs(x) / marks.mouth_half)
+    inward = -0.20 * np.clip(x / 0.30, -1, 1)
+    aim = np.c_[out * lip + inward * (1 - lip), -np.ones(len(x)), 0.03 + 0 * x]
+    start, normal = surface.curved(roots, posed), roots.normal
     aim = tangent(aim, normal)
-    rise = np.where(moustache, 0.22, 0.13) + 0.20 * rng.random(len(x))
-    heading = unit(aim + normal * rise[:, None] + rng.normal(0, 0.13, aim.shape))
+    rise = 0.13 + 0.05 * lip + 0.16 * rng.random(len(x))
+    heading = unit(aim + normal * rise[:, None] + rng.normal(0, 0.11, aim.shape))
     edge = beard_density(surface.person, look)(roots.at)
-    grown = look.length * (0.50 + 0.60 * rng.random(len(x))) * (0.30 + 0.70 * edge)
-    chin = smooth(0.46, 0.05, np.abs(x)) * smooth(marks.mouth[1] - 0.16, marks.mouth[1] - 0.34, y)
-    grown *= np.where(moustache, 0.55, 1.0) * (1 + 0.55 * chin)
-    curl = rng.normal(0, 0.10, aim.shape)
+    grown = look.length * (0.55 + 0.55 * rng.random(len(x))) * (0.22 + 0.78 * edge)
+    chin = smooth(0.60, 0.14, np.abs(x)) * smooth(marks.mouth[1] - 0.16, marks.mouth[1] - 0.34, y)
+    grown *= 1 + 0.55 * chin + 0.30 * lip
+    grown = np.where(lip > 0.3, np.minimum(grown, _above_lip(surface, start)), grown)
+    curl = rng.normal(0, 0.08, aim.shape)
     along = np.linspace(0, 1, KNOTS)
     bow = aim * 0.45 + curl
     stems = [start + heading * (grown * t)[:, None] + bow * (grown * t * t)[:, None] for t in along]
     paths = np.stack(stems, 1)
     leaders = paths[rng.choice(len(paths), min(LEADERS, len(paths)), replace=False)]
     _, near = cKDTree(leaders[:, 0]).query(paths[:, 0])
-    pull = 0.5 * smooth(0.1, 1.0, along)[None, :, None] * rng.random((len(paths), 1, 1))
+    pull = LEANING * smooth(0.1, 1.0, along)[None, :, None] * rng.random((len(paths), 1, 1))
     return paths + (leaders[near] - paths) * pull
 
 
+def _above_lip(surface: Surface, start: F64) -> F64:
+    """How long hairs from `start` (N, 3) may be to end at the lips' red."""
+    red = surface.points[surface.person.lips > 0.35]
+    return 0.012 + 0.75 * cKDTree(red).query(start)[0]
+
+
 def _tone(person: Person, at: F64, rng: np.random.Generator) -> F64:
-    """Lighter at the chin and the corners of the mouth, darker at the moustache and the cheeks."""
+    """Salt and pepper as the hair: grey with darker hairs among it, in soft locks; lighter at the chin."""
     marks = person.landmarks
     x, y, _ = at.T
     chin = smooth(0.42, 0.10, np.hypot(x, (y - marks.chin[1] - 0.12) * 0.9))
-    level = 0.34 + 0.22 * chin + 0.10 * smooth(0.5, 0.68, np.abs(x))
-    level = level + 0.20 * smooth(marks.mouth[1] + 0.25, marks.mouth[1] + 0.65, y)
-    lock = 0.08 * np.sin(23 * x + 5 * y) + 0.05 * np.sin(47 * x)
-    grey = rng.random(len(at)) < level + lock
-    return np.clip(np.where(grey, 0.78, 0.12) + rng.normal(0, 0.16, len(at)), 0, 1)
+    lock = 0.10 * np.sin(23 * x + 5 * y) + 0.07 * np.sin(47 * x + 2)
+    grey = rng.random(len(at)) < GREY + 0.06 * chin + lock
+    return np.clip(np.where(grey, 0.76, 0.14) + rng.normal(0, 0.15, len(at)), 0, 1)

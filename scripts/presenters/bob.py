@@ -26,13 +26,18 @@ OUTLINE: Final = (
 """Half the width of the hair, by the height over the eyes."""
 INWARD, NEARER = 0.26, 0.07
 """How far outside that width hair that frames the face hangs at most, and how far inside a few locks do."""
-TIP, TIP_SPREAD, RISING = -1.18, 0.065, 0.13
+TIP, TIP_SPREAD, RISING = -1.18, 0.095, 0.13
 """Mean height of the ends over the eyes at the front, how much they vary, and how much higher they are
 behind."""
 CURL = 0.17
 """How far the ends turn in towards the neck, in dm."""
-LOCKS, TUFTS = 900, 180
-"""Into how many strands come together lower down, finely and at their very ends."""
+LOCKS, TUFTS, SHEETS = 900, 150, 46
+"""Into how many strands come together lower down, finely, at their very ends, and from the roots on, which
+leaves partings."""
+TINTED = 420
+"""How many narrow locks have a tone of their own."""
+UNEVEN = 0.030
+"""By how much the width of the hair differs from lock to lock, in dm."""
 WISPS = 240
 """Fine short strands beside the face, on both sides together."""
 
@@ -59,22 +64,23 @@ def grow_bob(
     layered = 1 - (0.10 + 0.22 * high) * rng.random(len(edge)) ** 2.2
     paths = _gathered(resampled(paths, length * short * layered, KNOTS), LOCKS, 0.35, 0.55, rng)
     paths = _gathered(paths, TUFTS, 0.62, 0.72, rng)
+    paths = _gathered(paths, SHEETS, 0.15, 0.30, rng)
     for knot in range(1, 12):
         paths[:, knot] = surface.pushed(paths[:, knot], np.full(len(paths), 0.010 + 0.014 * min(knot, 3)))
     fine = (0.45 + 0.55 * smooth(0.1, 0.9, edge)) * np.where(baby, 0.5, 1.0)
-    wisps, at = _wisps(surface, density, rng)
+    wisps = _wisps(surface, density, rng)
     paths = np.concatenate([paths, wisps])
     fine = np.concatenate([fine, np.full(len(wisps), 0.5)])
     kept = _free_of_face(surface, paths)
     width = fine[:, None] * np.linspace(1, 0, KNOTS) ** 0.45
-    return paths[kept], width[kept], _tone(np.concatenate([young.at, at]), rng)[kept]
+    return paths[kept], width[kept], _tone(paths, rng)[kept]
 
 
 def _parting(at: F64, eyes: F64) -> F64:
     """The parting's x at the depth of each point (N, 3)."""
     z = at[:, 2] - eyes[2]
     drift = 0.12 * smooth(-0.5, -1.5, z)
-    return PARTING - drift + 0.010 * np.sin(21 * z) + 0.006 * np.sin(53 * z + 1)
+    return PARTING - drift + 0.018 * np.sin(19 * z) + 0.011 * np.sin(53 * z + 1)
 
 
 def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) -> F64:
@@ -83,28 +89,29 @@ def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) 
     count = len(root)
     beside = root[:, 0] - _parting(root, eyes)
     side = np.where(beside > 0, 1.0, -1.0)
-    near = np.exp(-((beside / 0.20) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1])
+    near = np.exp(-((beside / 0.26) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1])
     front = smooth(-0.95, -0.05, root[:, 2] - eyes[2])
     crown = smooth(eyes[1] + 0.60, eyes[1] + 1.0, root[:, 1]) * (1 - 0.7 * near)
-    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.40 * near) + 0.05 * crown
+    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.55 * near) + 0.05 * crown
     aim = np.c_[side * (0.85 - 0.20 * front), 0.16 + 0.26 * front, -0.30 - 0.45 * front]
-    heading = unit(aim + normal * (0.30 + 0.15 * near)[:, None] + rng.normal(0, 0.07, (count, 3)))
+    heading = unit(aim + normal * (0.30 - 0.12 * near)[:, None] + rng.normal(0, 0.07, (count, 3)))
     inward = INWARD * rng.random(count)
+    uneven = UNEVEN * (np.sin(17 * root[:, 2] + 9 * root[:, 0]) + rng.normal(0, 0.8, count))
     points, place = [root], root.copy()
     for step in range(STEPS):
         below = smooth(eyes[1] + 0.75, eyes[1] + 0.1, place[:, 1])
         pull = np.c_[side * 0.12 * (1 - below), -1.2 * (0.58 + 0.42 * below), -0.06 * front * (1 - below)]
         heading = unit(heading + pull * 0.25)
         moved = surface.pushed(place + heading * STEP, lift * min(1.0, (step + 1) / 7))
-        moved = _shaped(moved, eyes, side, front, inward)
+        moved = _shaped(moved, eyes, side, front, inward, uneven)
         heading = unit(unit(moved - place) * 0.8 + heading * 0.2)
         place = moved
         points.append(place)
     return np.stack(points, 1)
 
 
-def _shaped(at: F64, eyes: F64, side: F64, front: F64, inward: F64) -> F64:
-    """The points kept out of the face and inside the outline."""
+def _shaped(at: F64, eyes: F64, side: F64, front: F64, inward: F64, uneven: F64) -> F64:
+    """The points kept out of the face and inside the `uneven` outline."""
     at = at.copy()
     height, depth = at[:, 1] - eyes[1], at[:, 2] - eyes[2]
     sign = np.where(np.abs(at[:, 0]) < 0.02, side, np.sign(at[:, 0]))
@@ -115,7 +122,7 @@ def _shaped(at: F64, eyes: F64, side: F64, front: F64, inward: F64) -> F64:
     frame = before & (height < 0.25) & (front > 0.25)
     wide = np.where(frame, wide + 0.10 * (free + inward - wide), wide)
     at[:, 2] += np.where(frame, 0.06 * (-0.30 - 0.5 * inward - depth), 0)
-    most = np.interp(height, *OUTLINE)
+    most = np.interp(height, *OUTLINE) + uneven
     at[:, 0] = sign * np.where(wide > most, most + (wide - most) * 0.25, wide)
     return at
 
@@ -153,9 +160,8 @@ def _gathered(paths: F64, count: int, start: float, most: float, rng: np.random.
     return paths + offset * pull
 
 
-def _wisps(surface: Surface, density: Density, rng: np.random.Generator) -> tuple[F64, F64]:
-    """Fine strands (N, KNOTS, 3) that fall from the hairline at the temples beside the face, and their
-    roots."""
+def _wisps(surface: Surface, density: Density, rng: np.random.Generator) -> F64:
+    """Fine strands (N, KNOTS, 3) that fall from the hairline at the temples beside the face."""
     eyes = surface.person.landmarks.between
 
     def temple(at: F64) -> F64:
@@ -174,7 +180,7 @@ def _wisps(surface: Surface, density: Density, rng: np.random.Generator) -> tupl
     paths[..., 1] -= length * along
     paths[..., 2] += 0.06 * np.sin(along * 2.4) - 0.10 * along
     flat = surface.pushed(paths.reshape(-1, 3), np.full(count * KNOTS, 0.03))
-    return flat.reshape(paths.shape), roots.at
+    return flat.reshape(paths.shape)
 
 
 def _followed(surface: Surface, guides: F64, starts: F64, young: F64, rng: np.random.Generator) -> F64:
@@ -193,7 +199,7 @@ def _followed(surface: Surface, guides: F64, starts: F64, young: F64, rng: np.ra
         lock = guides[mine[near[np.arange(len(theirs)), share.argmax(1)]]]
         pull = 0.40 * smooth(0.12, 0.9, along)[None, :, None] * (0.3 + 0.9 * rng.random((len(theirs), 1, 1)))
         paths[theirs] = strand * (1 - pull) + lock * pull
-    loose = np.where(rng.random(len(paths)) < 0.02, 0.009, 0.0022)[:, None, None]
+    loose = np.where(rng.random(len(paths)) < 0.04, 0.010, 0.0026)[:, None, None]
     stray = np.cumsum(rng.normal(0, 1, paths.shape) * loose, 1)
     return paths + stray * smooth(0, 0.3, along)[None, :, None]
 
@@ -205,8 +211,11 @@ def _free_of_face(surface: Surface, paths: F64) -> "np.ndarray[tuple[int], np.dt
     return ~((z > eyes[2] - 0.62) & (np.abs(x) < 0.46) & (y < eyes[1] + 0.36)).any(1)
 
 
-def _tone(root: F64, rng: np.random.Generator) -> F64:
-    """Lighter and darker locks, and single hairs that differ."""
-    x, y, z = root.T
-    lock = 0.5 + 0.25 * np.sin(19 * x + 7 * z) + 0.25 * np.sin(31 * z - 13 * y + 2)
-    return np.clip(0.45 * lock + 0.55 * rng.random(len(root)), 0, 1)
+def _tone(paths: F64, rng: np.random.Generator) -> F64:
+    """Lighter and darker locks, narrow ones in wide ones, and single hairs that differ: tones (N,) 0..1."""
+    tone = 0.38 * rng.random(len(paths)) - 0.06
+    for count, share in ((TINTED, 0.38), (TINTED // 6, 0.34)):
+        leaders = paths[rng.choice(len(paths), count, replace=False)]
+        _, near = cKDTree(leaders[:, KNOTS // 2]).query(paths[:, KNOTS // 2])
+        tone += share * rng.random(count)[near]
+    return np.clip(tone, 0, 1)

@@ -28,9 +28,9 @@ def _brow(
     surface: Surface, look: BrowLook, posed: F64, side: float, rng: np.random.Generator
 ) -> tuple[F64, F64]:
     """Paths (N, KNOTS, 3) and tones (N,) of one brow; `along` runs from the nose to the temple."""
-    along = rng.random(look.hairs) ** 0.92
-    across = np.clip(rng.normal(0, 0.27, look.hairs), -0.62, 0.62)
-    thick = look.thick * smooth(-0.25, 0.16, along) * (1 - 0.70 * smooth(0.45, 1.02, along))
+    along = rng.beta(1.3, 1.05, look.hairs)
+    across = np.clip(rng.normal(0, 0.29, look.hairs), -0.75, 0.75)
+    thick = look.thick * smooth(-0.14, 0.28, along) * (1 - 0.55 * smooth(0.45, 1.02, along))
     x = look.x[0] + (look.x[1] - look.x[0]) * along
     rise = look.arch * np.sin(np.clip(along / 0.66, 0, 1.6) * np.pi / 2)
     drop = look.fall * np.clip((along - 0.66) / 0.34, 0, 1) ** 1.5

@@ -8,7 +8,7 @@ from .surface import Density, Surface, tangent, unit
 
 KNOTS = 10
 LOCKS = 2200
-SIDE, TOP = 0.075, 0.38
+SIDE, TOP = 0.055, 0.38
 """Length in dm at the sides and on top."""
 
 
@@ -23,7 +23,7 @@ def grow_cropped(
     front = smooth(-1.1, 0.0, roots.at[:, 2] - eyes[2])
     length = (SIDE + (TOP - SIDE) * high * (0.75 + 0.25 * front)) * (0.72 + 0.42 * rng.random(len(roots)))
     length *= 0.45 + 0.55 * smooth(0.05, 0.9, edge)
-    paths = _locked(_grown(surface, roots.at, roots.normal, length, high * front, high, rng), rng)
+    paths = _locked(_grown(surface, roots.at, roots.normal, length, high * front, high, rng), high, rng)
     fine = 0.55 + 0.45 * smooth(0.1, 0.8, edge)
     width = fine[:, None] * np.linspace(1, 0.12, KNOTS) ** 0.6
     return paths, width, _tone(roots.at, high, rng)
@@ -50,13 +50,14 @@ def _grown(
     return np.stack(points, 1)
 
 
-def _locked(paths: F64, rng: np.random.Generator) -> F64:
-    """The paths drawn together into small locks towards their ends."""
+def _locked(paths: F64, high: F64, rng: np.random.Generator) -> F64:
+    """The paths drawn together into small locks towards their ends, where they are `high` (N,) and long."""
     leaders = paths[rng.choice(len(paths), LOCKS, replace=False)]
     _, near = cKDTree(leaders[:, 0]).query(paths[:, 0])
     pull = (
         0.55
         * smooth(0.15, 1.0, np.linspace(0, 1, KNOTS))[None, :, None]
+        * (0.25 + 0.75 * high[:, None, None])
         * rng.random((len(paths), 1, 1)) ** 0.6
     )
     return paths * (1 - pull) + leaders[near] * pull
@@ -67,4 +68,6 @@ def _tone(root: F64, high: F64, rng: np.random.Generator) -> F64:
     x, y, z = root.T
     lock = 0.5 + 0.25 * np.sin(17 * x + 6 * z) + 0.25 * np.sin(29 * z - 11 * y + 2)
     level = 0.44 - 0.18 * high
-    return np.clip(level + 0.40 * (lock - 0.5) + rng.normal(0, 0.24, len(root)), 0.0, 1.0)
+    return np.clip(
+        level + 0.40 * (lock - 0.5) + rng.normal(0, 0.24, len(root)) * (0.6 + 0.4 * high), 0.0, 1.0
+    )

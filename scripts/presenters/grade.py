@@ -30,6 +30,8 @@ BEARD_PX = 60
 """Over how many rows hair gives way to beard, in master pixels."""
 FEATHER_PX, EVEN_PX = 20, 9
 """Over how much of its width a beard's outline fades in outwards, and how evenly, in master pixels."""
+KNOWN: Final = 64
+"""Alpha from which a layer's colour counts in full."""
 ANGLES: Final = 720
 UNDER: Final = (0.5, 0.85)
 """Cosines to straight down, as seen from the mouth, between which that sets in."""
@@ -84,6 +86,14 @@ def crisp(color: F32, sigma: float, share: float) -> F32:
     way to the screen take away."""
     fine = color - cv2.GaussianBlur(color, (0, 0), sigma)
     return np.clip(color + share * fine, 0, 255).astype(np.float32)
+
+
+def matched(hair: U8, skin: U8) -> U8:
+    """The layer `hair` (H, W, 4) in the colours of the layer `skin`, which shows the same strands on the
+    face: then no line shows where they lie over each other."""
+    known = np.clip(skin[..., 3:].astype(np.float32) / KNOWN, 0, 1)
+    own = hair[..., :3].astype(np.float32)
+    return _layer(own + (skin[..., :3] - own) * known, hair[..., 3])
 
 
 def changing(upper: U8, lower: U8, row: float) -> U8:

@@ -60,5 +60,5 @@ def add_hair(surface: Surface, look: HairLook) -> list[Any]:
     """The strands of the scalp at rest."""
     rng = np.random.default_rng(7)
     paths, width, tone = GROWERS[look.style](surface, scalp(surface.person, look.style), look.strands, rng)
-    material = hair_material("hair", look.dark, look.light, look.roughness, tips=0.12)
+    material = hair_material("hair", look.dark, look.light, look.roughness, tips=look.tips)
     return [add_strands("hair", paths, width * look.radius, material, tone**look.bias)]

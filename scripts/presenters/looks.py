@@ -60,7 +60,8 @@ class Grade:
 @dataclass(frozen=True, slots=True)
 class HairLook:
     """A head of hair: `style` picks the grower; `dark`, `light` bound the strands' colours and `bias` above 1
-    makes dark ones the rule. `grade` is None for hair as it was rendered."""
+    makes dark ones the rule, `tips` is how much lighter they end. `grade` is None for hair as it was
+    rendered."""
 
     style: str
     dark: Rgb
@@ -69,6 +70,7 @@ class HairLook:
     roughness: float
     strands: int
     radius: float
+    tips: float = 0.12
     grade: Grade | None = None
 
 
@@ -98,7 +100,6 @@ class BeardLook:
     strands: int
     length: float
     radius: float
-    grade: Grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,24 +148,25 @@ RUBY: Final = Look(
     hair=HairLook(
         style="bob",
         dark=(22, 14, 11),
-        light=(82, 52, 36),
-        bias=1.5,
+        light=(98, 64, 44),
+        bias=1.4,
         roughness=0.24,
         strands=48000,
         radius=0.0017,
-        grade=Grade(tone=42, even=0.36, calm=0.32, tint=(1.28, 0.96, 0.76), share=0.42, floor=(5, 3, 2)),
+        tips=0.42,
+        grade=Grade(tone=44, even=0.34, calm=0.22, tint=(1.28, 0.96, 0.76), share=0.42, floor=(5, 3, 2)),
     ),
     brow=BrowLook(
-        dark=(44, 31, 25),
-        light=(76, 55, 43),
-        hairs=680,
+        dark=(46, 35, 29),
+        light=(88, 68, 55),
+        hairs=600,
         x=(0.125, 0.50),
         y=0.170,
         arch=0.034,
         fall=0.045,
-        thick=0.072,
-        length=0.070,
-        radius=0.0012,
+        thick=0.084,
+        length=0.072,
+        radius=0.0011,
     ),
 )
 
@@ -191,7 +193,7 @@ MARCUS: Final = Look(
         light=(150, 146, 142),
         bias=1.3,
         roughness=0.40,
-        strands=42000,
+        strands=52000,
         radius=0.0015,
     ),
     brow=BrowLook(
@@ -207,13 +209,12 @@ MARCUS: Final = Look(
         radius=0.0013,
     ),
     beard=BeardLook(
-        dark=(30, 26, 24),
-        light=(196, 190, 183),
+        dark=(50, 42, 37),
+        light=(205, 195, 183),
         bias=1.0,
-        strands=29000,
+        strands=40000,
         length=0.095,
-        radius=0.0019,
-        grade=Grade(tone=60, even=0.65, calm=0.65, tint=(1.08, 0.97, 0.955), share=0.85),
+        radius=0.0018,
     ),
     light=LightLook(rim_right=75.0, rim_left=60.0, top=70.0),
 )

@@ -26,7 +26,7 @@ from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
-from .grade import changing, feathered, graded, tidied, trimmed
+from .grade import changing, feathered, graded, matched, tidied, trimmed
 from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
@@ -140,7 +140,8 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
         picture = read_picture(layers / f"{view}_{layer}.png")
         depth = np.load(layers / f"{view}_{layer}_depth.npy")
         camera = layer_camera(person, view, picture)
-        picture = _groomed(person, picture, depth, camera)
+        beneath = read_picture(layers / f"{view}_skin.png") if layer == "hair" else None
+        picture = _groomed(person, picture, depth, camera, beneath)
         hidden = np.zeros(depth.shape, bool)
         if layer == "back":
             hidden = _always_covered(layers, view)
@@ -157,16 +158,19 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
     return snapped(list(groups.values()), person.landmarks.pivot, skin.piece, lowest)
 
 
-def _groomed(person: Person, picture: U8, depth: NDArray[np.float32], camera: Camera) -> U8:
-    """A layer of hair as it is packed, see grade.py."""
+def _groomed(
+    person: Person, picture: U8, depth: NDArray[np.float32], camera: Camera, beneath: U8 | None
+) -> U8:
+    """A layer of hair as it is packed, see grade.py; a beard is as in the layer of skin `beneath`."""
     look = LOOKS[person.cast.name]
     layer = tidied(trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot))
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
         return hair
     row = camera.project(person.landmarks.nose)[1]
-    whole = changing(hair, graded(layer, look.beard.grade), row)
-    return feathered(whole, camera.project(person.landmarks.mouth)[:2], row)
+    if beneath is not None:
+        hair = changing(hair, matched(layer, beneath), row)
+    return feathered(hair, camera.project(person.landmarks.mouth)[:2], row)
 
 
 def _portrait(person: Person, layers: Path) -> U8:

@@ -35,10 +35,12 @@ INWARD: Final = 0.15
 FADE_DM: Final = 0.2
 """Over which height moving sets in above the lowest point that is moved."""
 ROUNDS: Final = 2
-NEAR_PX: Final = 12
+NEAR_PX: Final = 4
 """How far around the skin hair stays before it, in master pixels."""
+SINK_DM: Final = 0.04
+"""How far it may lie behind the skin all the same, in dm: drawing shows it still."""
 HAIR: Final = (Part.HAIR_FRONT, Part.HAIR_LEFT, Part.HAIR_RIGHT)
-STEEP: Final = 2.0
+STEEP: Final = 8.0
 """Columns by rows at which an outline is too flat, as on the crown, to be moved any more."""
 
 
@@ -189,7 +191,7 @@ def _before(piece: Piece, old: Piece, camera: Camera, floor: F64) -> Piece:
     x, y = (
         np.clip(at.astype(int), 0, size - 1) for at, size in ((column, camera.size[0]), (row, camera.size[1]))
     )
-    far = np.minimum(depth, np.maximum(floor[y, x], camera.project(old.vertices)[:, 2]))
+    far = np.minimum(depth, np.maximum(floor[y, x] + SINK_DM, camera.project(old.vertices)[:, 2]))
     return replace(piece, vertices=camera.unproject(np.stack([column, row], 1), far))
 
 

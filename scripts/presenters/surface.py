@@ -11,6 +11,8 @@ from .person import Person
 
 Density = Callable[[F64], F64]
 """From points (N, 3) to how likely a hair grows there, 0..1 (N,)."""
+BENT = 1.0
+"""How far roots go towards the planes through the vertices around them."""
 
 
 def unit(vectors: F64) -> F64:
@@ -81,6 +83,14 @@ class Surface:
         best = weights.min(-1).argmax(1)
         row = np.arange(len(x))
         return self._roots(triangles[near[row, best]], weights[row, best])
+
+    def curved(self, roots: Roots, points: F64) -> F64:
+        """Where `roots` are (N, 3) on the mesh with vertices `points` (V, 3), bent out between them as the
+        smooth surface is: flat faces lie below a chin."""
+        at, corner = roots.on(points), roots.corners
+        normal = self.person.normals(points)[corner]
+        height = ((points[corner] - at[:, None]) * normal).sum(-1)
+        return at + BENT * np.einsum("nk,nk,nkd->nd", roots.weights, height, normal)
 
     def pushed(self, points: F64, height: F64) -> F64:
         """The points (N, 3) lifted to at least `height` (N,) above the skin."""

@@ -17,7 +17,7 @@ INSIDE: Final[Rgb] = (118, 42, 42)
 UNDER_EYE: Final[Rgb] = (152, 92, 88)
 TEAR: Final[Rgb] = (206, 126, 116)
 """The inner corner of the eye."""
-SHADOW: Final[Rgb] = (122, 92, 78)
+SHADOW: Final[Rgb] = (128, 104, 94)
 """Skin that shines through a beard."""
 
 Line = tuple[tuple[float, float], ...]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from visavis.scripts.presenters.camera import MASTER
-from visavis.scripts.presenters.grade import FEATHER_PX, changing, crisp, feathered, graded, tidied
+from visavis.scripts.presenters.grade import FEATHER_PX, changing, crisp, feathered, graded, matched, tidied
 from visavis.scripts.presenters.looks import Grade
 
 PLAIN = Grade(tone=60, even=0.5, calm=0.5, tint=(1.0, 1.0, 1.0), share=0.0)
@@ -53,6 +53,15 @@ def test_one_layer_turns_into_another_below_a_row() -> None:
     assert (mixed[:100] == 40).all()
     assert (mixed[200:] == 90).all()
     assert (np.diff(mixed[:, 0, 0].astype(int)) >= 0).all()
+
+
+def test_a_beard_has_the_colours_of_the_face_below_and_its_own_outline() -> None:
+    skin = np.full((400, 800, 4), (90, 60, 50, 255), np.uint8)
+    skin[:, :200, 3] = 0
+    made = matched(hair(), skin)
+    np.testing.assert_array_equal(made[..., 3], hair()[..., 3])
+    np.testing.assert_array_equal(made[:, 200:, :3], skin[:, 200:, :3])
+    np.testing.assert_array_equal(made[:, :200], hair()[:, :200])
 
 
 def ring() -> NDArray[np.uint8]:
