@@ -27,9 +27,9 @@ SPARE_BYTES: Final = 256
 WEIGHT_ONE: Final = 65535
 """Weight 1 in pictures of half precision: a fixed point is 32 times as fine as a half there."""
 UNIT: Final = 1 / 255
-HALF_UNIT: Final = 65536 / WEIGHT_ONE / 255
-"""By which a weight is multiplied that was sampled like a level, and in half precision read as a fraction of
-16 bits: 1 stays 1, exactly."""
+HALF_UNIT: Final = 1 / 255 / WEIGHT_ONE
+"""By which a weight is multiplied that was sampled as levels are, 0..255 for 0..1, in single and in half
+precision: 1 is 1 again, exactly."""
 FRACTION_BITS: Final = 32
 FINE_BITS: Final = 24
 """Of a place between two pixels: as many as a float32 holds."""

@@ -43,8 +43,7 @@ _FINE_MASK = tl.constexpr((1 << FINE_BITS) - 1)
 _FINE_UNIT = tl.constexpr(2.0**-FINE_BITS)
 _UNIT = tl.constexpr(UNIT)
 _HALF_UNIT = tl.constexpr(HALF_UNIT)
-_ONE_BITS = tl.constexpr(0x3F800000)
-"""Of 1.0 in float32; its fraction has 23 bits, and a weight 16."""
+_BEYOND = tl.constexpr(0x4B000000)
 
 
 def composite(
@@ -183,10 +182,10 @@ def _tap(line, x, SIDE: tl.constexpr, HALF: tl.constexpr):
     place = tl.minimum(tl.maximum(x, 0), SIDE - 1)
     if HALF:
         lanes = tl.load(line + place)
-        red, green, blue = _half(lanes), _half(lanes >> 16), _half(lanes >> 32)
-        # Made of bits, which is quicker than from an integer.
-        bits = ((lanes >> 41).to(tl.int32) & 0x7FFF80) | _ONE_BITS
-        weight = bits.to(tl.float32, bitcast=True) - 1.0
+        low, high = lanes.to(tl.uint32), (lanes >> 32).to(tl.uint32)
+        red, green, blue = _half(low), _half(low >> 16), _half(high)
+        # The bits of a float of that value and 2^23, which is quicker than to convert it.
+        weight = ((high >> 16) | _BEYOND).to(tl.float32, bitcast=True) - 8388608.0
     else:
         lanes = line + place * 4
         red, green, blue = tl.load(lanes), tl.load(lanes + 1), tl.load(lanes + 2)
@@ -197,7 +196,7 @@ def _tap(line, x, SIDE: tl.constexpr, HALF: tl.constexpr):
 @triton.jit
 def _half(lanes):
     """The lowest 16 bits, as a float32."""
-    return lanes.to(tl.int16).to(tl.float16, bitcast=True).to(tl.float32)
+    return lanes.to(tl.uint16).to(tl.float16, bitcast=True).to(tl.float32)
 
 
 @triton.jit

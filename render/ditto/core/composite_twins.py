@@ -54,7 +54,7 @@ def _faces(pictures: Tensor) -> _Faces:
     if pictures.dtype != torch.float16:
         return _Faces(lanes.float(), side, UNIT)
     weight = lanes[:, 3:].contiguous().view(torch.int16).to(torch.int32) & WEIGHT_ONE
-    return _Faces(torch.cat((lanes[:, :3].float(), weight.float() / 65536), dim=1), side, HALF_UNIT)
+    return _Faces(torch.cat((lanes[:, :3].float(), weight.float()), dim=1), side, HALF_UNIT)
 
 
 def _within(first: Tensor, end: Tensor, length: int, *, dim: int) -> Tensor:
