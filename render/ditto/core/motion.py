@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..schedule import Step
+from . import motion_twins
 from .motion_plan import DecoderPlan, EncoderPlan, Level, Linear, MotionPlan
 from .motion_room import Held, Memory, MotionInputs, MotionRoom
 from .motion_twins import Activation, levelled_rows
@@ -179,3 +180,14 @@ class MotionWindow:
         keys, values = number, self.plan.size.layers + number
         stored, late = self.room.memory, self.plan.late[index]
         return Memory(stored[:, :, keys], stored[:, :, values], late[:, keys], late[:, values])
+
+
+def motion_ops(device: torch.device, slots: int) -> MotionOps:
+    """Kernels on a card, cut up for so many `slots`; their twins anywhere else."""
+    if device.type != "cuda":
+        return motion_twins
+    # Triton is not there where no card is.
+    from .motion_launch import MotionKernels
+    from .motion_tiles import tiles_for
+
+    return MotionKernels(tiles_for(slots))

@@ -23,20 +23,28 @@ def _start(EARLY: tl.constexpr):
 
 @triton.jit
 def _product(x, weight, rows, cols, X_STEP: tl.constexpr, W_STEP: tl.constexpr, K: tl.constexpr,
-             BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
-    """(BM, BN) float32: `rows` of x (., X_STEP) times `cols` of weight (N, W_STEP), over their first K."""
-    total = tl.zeros((BM, BN), tl.float32)
-    for first in range(0, K, BK):
-        at = first + tl.arange(0, BK)
-        taken = x + rows[:, None] * X_STEP + at[None, :]
-        part = weight + cols[None, :] * W_STEP + at[:, None]
-        if K % BK == 0:
-            some = tl.load(taken)
-            other = tl.load(part)
-        else:
-            some = tl.load(taken, mask=at[None, :] < K, other=0.0)
-            other = tl.load(part, mask=at[:, None] < K, other=0.0)
-        total = tl.dot(some.to(weight.dtype.element_ty), other, total, input_precision="ieee")
+             EARLY: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
+    """(BM, BN) float32: `rows` of x (., X_STEP) times `cols` of weight (N, W_STEP), over their first K.
+
+    Weights that are taken all at once are asked for before the kernel before has ended."""
+    at = tl.arange(0, BK)
+    taken = x + rows[:, None] * X_STEP + at[None, :]
+    part = weight + cols[None, :] * W_STEP + at[:, None]
+    if K == BK:
+        other = tl.load(part)
+        _start(EARLY)
+        total = tl.dot(tl.load(taken).to(weight.dtype.element_ty), other, input_precision="ieee")
+    else:
+        _start(EARLY)
+        total = tl.zeros((BM, BN), tl.float32)
+        for first in range(0, K, BK):
+            if K % BK == 0:
+                some = tl.load(taken + first)
+                other = tl.load(part + first)
+            else:
+                some = tl.load(taken + first, mask=at[None, :] < K - first, other=0.0)
+                other = tl.load(part + first, mask=at[:, None] < K - first, other=0.0)
+            total = tl.dot(some.to(weight.dtype.element_ty), other, total, input_precision="ieee")
     return total
 
 
@@ -78,12 +86,11 @@ def project(x, weight, bias, out, count, turned, skip, out_step, X_STEP: tl.cons
             K: tl.constexpr, N: tl.constexpr, ACTIVATION: tl.constexpr, EARLY: tl.constexpr,
             BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
     """A program owns BM rows by BN outputs. Outputs from `turned` on read their rows `skip` further on."""
-    _start(EARLY)
     first = tl.program_id(0) * BN
     rows = tl.program_id(1) * BM + tl.arange(0, BM)
     cols = first + tl.arange(0, BN)
     x += tl.where(first >= turned, skip, 0)
-    total = _product(x, weight, rows % count, cols % N, X_STEP, W_STEP, K, BM, BN, BK)
+    total = _product(x, weight, rows % count, cols % N, X_STEP, W_STEP, K, EARLY, BM, BN, BK)
     found = _activated(total + tl.load(bias + cols % N)[None, :], ACTIVATION)
     inside = (rows[:, None] < count) & (cols[None, :] < N)
     tl.store(out + rows[:, None] * out_step + cols[None, :], found, mask=inside)
@@ -135,10 +142,9 @@ def project_into(x, weight, bias, film, out, count, x_count, length, shared, fil
                  BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
     """A program owns BM rows by BN outputs of `out` (count, N). Where x has fewer rows they are read again;
     row r of 2 B has the FiLM max(r - `shared`, 0)."""
-    _start(EARLY)
     rows = tl.program_id(1) * BM + tl.arange(0, BM)
     cols = tl.program_id(0) * BN + tl.arange(0, BN)
-    found = _product(x, weight, rows % x_count, cols % N, K, K, K, BM, BN, BK)
+    found = _product(x, weight, rows % x_count, cols % N, K, K, K, EARLY, BM, BN, BK)
     found += tl.load(bias + cols % N)[None, :]
     inside = (rows[:, None] < count) & (cols[None, :] < N)
     if FILM:
@@ -222,10 +228,9 @@ def look(x, gain, offset, cosine, sine, weight, bias, keys, values, late_keys, l
 def enter(noisy, weight, lead, out, count, length, K: tl.constexpr, W_STEP: tl.constexpr, N: tl.constexpr,
           EARLY: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
     """A program owns BM rows by BN outputs of both branches."""
-    _start(EARLY)
     rows = tl.program_id(1) * BM + tl.arange(0, BM)
     cols = tl.program_id(0) * BN + tl.arange(0, BN)
-    found = _product(noisy, weight, rows % count, cols % N, K, W_STEP, K, BM, BN, BK)
+    found = _product(noisy, weight, rows % count, cols % N, K, W_STEP, K, EARLY, BM, BN, BK)
     inside = (rows[:, None] < count) & (cols[None, :] < N)
     found += tl.load(lead + (rows // length)[:, None] * N + cols[None, :], mask=inside, other=0.0)
     target = out + rows[:, None] * N + cols[None, :]
@@ -245,8 +250,8 @@ def leave(hidden, weight, bias, noisy, fresh, old, follows, fade, out, slots, le
     cols = tl.program_id(0) * BN + tl.arange(0, BN)
     read = slot * length + rows % length
     both = tl.load(bias + cols % N)[None, :]
-    deaf = _product(hidden, weight, read, cols % N, K, K, K, BT, BN, BK) + both
-    heard = _product(hidden, weight, slots * length + read, cols % N, K, K, K, BT, BN, BK) + both
+    deaf = _product(hidden, weight, read, cols % N, K, K, K, False, BT, BN, BK) + both
+    heard = _product(hidden, weight, slots * length + read, cols % N, K, K, K, False, BT, BN, BK) + both
     clean = deaf + GUIDE * (heard - deaf)
     inside = (rows[:, None] < length) & (cols[None, :] < N)
     place = (slot * length + rows[:, None]) * N + cols[None, :]

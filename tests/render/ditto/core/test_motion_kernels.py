@@ -23,7 +23,7 @@ BOTH = pytest.mark.parametrize("kernels", [SPLIT, WITHIN], ids=["levels apart", 
 TYPES = pytest.mark.parametrize(
     ("dtype", "allowed"), [(torch.float32, 3e-6), (torch.float16, 4e-3)], ids=["fp32", "fp16"]
 )
-SIZES = pytest.mark.parametrize(("slots", "length"), [(1, 5), (3, 7), (2, 16)])
+SIZES = pytest.mark.parametrize(("slots", "length"), [(1, 5), (3, 7)])
 WIDTH, HEADS, FEED, MOTION = 32, 4, 48, 21
 
 
@@ -61,7 +61,7 @@ def test_project(
 @BOTH
 @TYPES
 @SIZES
-@pytest.mark.parametrize("turned", [0, WIDTH, 2 * WIDTH, 3 * WIDTH])
+@pytest.mark.parametrize("turned", [0, 2 * WIDTH, 3 * WIDTH])
 def test_level_project(
     kernels: MotionKernels, slots: int, length: int, turned: int, dtype: torch.dtype, allowed: float
 ) -> None:
