@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Annotated, Any, Final, Protocol, cast
@@ -17,7 +18,8 @@ from .bench_live import Budgets, LiveBench, measure, misses
 from .chores import first_of
 
 MOTION: Final = "visavis.render.ditto.bench_motion"
-"""It needs torch, so it is named here and loaded only by `bench motion`."""
+GPU: Final = "visavis.render.ditto.bench_gpu"
+"""They need torch, so they are named here and loaded only by the command that runs them."""
 
 
 class MotionFigures(Protocol):
@@ -25,6 +27,13 @@ class MotionFigures(Protocol):
 
     def MotionBench(self, device: str, weights: str | None, latency: str, rounds: int) -> object: ...
     def measure(self, bench: object) -> dict[str, Any]: ...  # figures as JSON takes them
+
+
+class GpuFigures(Protocol):
+    """The part of render/ditto/bench_gpu.py that this command uses."""
+
+    def GpuBench(self, device: str, *, most: int, ticks: int, rounds: int) -> object: ...
+    def measure(self, bench: object, told: Callable[[str], None]) -> dict[str, Any]: ...  # as JSON takes them
 
 
 def live(
@@ -65,14 +74,60 @@ def motion(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """What it takes to turn sound into Ditto's motion on this machine. On a CPU it takes a minute or two."""
-    if find_spec("torch") is None:
-        raise SetupError("this bench needs torch; install it: pip install 'visavis[ditto]'")
-    module = cast(MotionFigures, import_module(MOTION))
+    module = cast(MotionFigures, _with_torch(MOTION))
     figures = module.measure(module.MotionBench(device, weights, latency, rounds))
     if as_json:
         sys.stdout.write(json.dumps(figures, indent=2) + "\n")
     else:
         _show_motion(figures)
+
+
+def gpu(
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    most: Annotated[int, typer.Option(min=1, help="Most sessions to try.")] = 16,
+    ticks: Annotated[int, typer.Option(min=1, help="Ticks that each number of sessions is held for.")] = 500,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each step is run.")] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """What this machine's card does for Ditto, and how many sessions it holds. On a CPU it takes hours."""
+    module = cast(GpuFigures, _with_torch(GPU))
+    bench = module.GpuBench(device, most=most, ticks=ticks, rounds=rounds)
+    figures = module.measure(bench, _tell)
+    if as_json:
+        sys.stdout.write(json.dumps(figures, indent=2) + "\n")
+    else:
+        _show_gpu(figures)
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def _with_torch(module: str) -> object:
+    if find_spec("torch") is None:
+        raise SetupError("this bench needs torch; install it: pip install 'visavis[ditto]'")
+    return import_module(module)
+
+
+def _show_gpu(figures: dict[str, Any]) -> None:
+    where = figures.get("card", figures["cpu"])
+    table = Table(title=f"Warp and decoder, ms a frame, {where}, torch {figures['torch']}")
+    columns = (
+        "batch",
+        "plain_ms_a_frame",
+        "fused_ms_a_frame",
+        "replay_ms_a_frame",
+        "plain_to_replay",
+        "psnr_db",
+    )
+    for column in columns:
+        table.add_column(column.removesuffix("_ms_a_frame"), justify="right")
+    for row in figures["pictures"]:
+        table.add_row(*(str(row[column]) for column in columns))
+    console = Console()
+    console.print(table)
+    for pace, found in figures["capacity"].items():
+        console.print(f"{pace}: {found['sessions']} sessions, of {found['of']} tried at most")
 
 
 def _show_motion(figures: dict[str, Any]) -> None:

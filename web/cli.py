@@ -15,7 +15,7 @@ from .. import __version__
 from ..render.ditto.presets import LIVE, PRESETS
 from ..stream.errors import AudioError, UsageError, VisavisError
 from .avatars import add, list_all, remove, show
-from .bench import live, motion
+from .bench import gpu, live, motion
 from .clip import render
 from .doctor import doctor
 from .say import say
@@ -142,6 +142,7 @@ benches = typer.Typer(help="Figures of this machine, as JSON and against budgets
 app.add_typer(benches, name="bench")
 command(live, benches)
 command(motion, benches)
+command(gpu, benches)
 avatars = typer.Typer(help="Faces that can be shown.", no_args_is_help=True)
 app.add_typer(avatars, name="avatar")
 command(add, avatars)

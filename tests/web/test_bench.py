@@ -1,10 +1,11 @@
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
-from visavis.render.ditto import bench_motion
+from visavis.render.ditto import bench_gpu, bench_motion
 from visavis.stream.errors import SetupError
 from visavis.web import bench
 from visavis.web.cli import app
@@ -119,3 +120,25 @@ def test_motion_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 def test_a_latency_that_there_is_not_is_wrong_use() -> None:
     assert CliRunner().invoke(app, ["bench", "motion", "--latency", "fast"]).exit_code == 2
+
+
+def test_a_card_is_measured_as_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def measure(options: bench_gpu.GpuBench, told: Callable[[str], None]) -> dict[str, Any]:
+        asked.append((options.device, options.most, options.ticks, options.rounds))
+        told("batch 1: 2.000 ms a frame")
+        times = {f"{way}_ms_a_frame": 2.0 for way in ("plain", "fused", "replay")}
+        row = {"batch": 1, "plain_to_replay": 4.5, "psnr_db": 71.5, **times}
+        balanced = {"sessions": 15, "of": 16}
+        return {"cpu": "a processor", "torch": "2.0", "pictures": [row], "capacity": {"balanced": balanced}}
+
+    monkeypatch.setattr(bench_gpu, "measure", measure)
+    options = ["--device", "cpu", "--most", "3", "--ticks", "4", "--rounds", "5"]
+    result = CliRunner().invoke(app, ["bench", "gpu", *options, "--json"])
+    assert json.loads(result.stdout)["pictures"][0]["psnr_db"] == 71.5
+    assert result.stderr == "batch 1: 2.000 ms a frame\n"
+    assert asked == [("cpu", 3, 4, 5)]
+    table = CliRunner().invoke(app, ["bench", "gpu", "--device", "cpu"]).stdout
+    assert "71.5" in table
+    assert "balanced: 15 sessions, of 16 tried at most" in table

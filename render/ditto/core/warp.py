@@ -84,7 +84,7 @@ class FastWarp(nn.Module):
         """It computes in `dtype`, which must not be changed later."""
         super().__init__()
         motion, size = network.dense_motion_network, network.size.motion
-        self.dtype, self._ops, self._size = dtype, ops, size
+        self.size, self.dtype, self._ops = network.size, dtype, ops
         blocks = [_conv(block) for block in motion.hourglass.encoder.down_blocks]
         last, third, wide = motion.hourglass.decoder.conv, _conv(network.third), lanes(size.inputs)
         order = torch.arange(size.inputs).unflatten(0, (MOTIONS, -1)).T.flatten()
@@ -120,7 +120,7 @@ class FastWarp(nn.Module):
 
     def room(self, frames: int, side: int) -> Volumes:
         """For the volumes of that many frames, `side` cells high and wide, where the weights are."""
-        size, device = self._size, self.occlusion_bias.device
+        size, device = self.size.motion, self.occlusion_bias.device
         shape = frames, size.depth, side, side
         return Volumes(
             torch.zeros(*shape, size.channels, device=device, dtype=self.dtype),
@@ -184,7 +184,7 @@ class FastWarp(nn.Module):
         self._ops.depth_sum(
             found,
             layer.bias,
-            depth=self._size.depth,
+            depth=self.size.motion.depth,
             taps=TAPS,
             out=out,
             pool=pool,
@@ -209,7 +209,7 @@ class FastWarp(nn.Module):
     def _with_occlusion(self, motion: DenseMotion) -> Layer:
         """Its outputs are the mask's taps, then what each slice adds to the occlusion, a channel a depth."""
         mask = algebra.taps_as_outputs(motion.mask.weight.detach())
-        hidden = motion.occlusion.weight.detach()[0].unflatten(0, (-1, self._size.depth)).transpose(0, 1)
+        hidden = motion.occlusion.weight.detach()[0].unflatten(0, (-1, self.size.motion.depth)).transpose(0, 1)
         weight = algebra.padded(torch.cat((mask, hidden)), self.seen.outputs, 1)
         return Layer(
             channels_last(algebra.padded(weight, lanes(weight.shape[0]), 0), self.dtype), _bias(motion.mask)

@@ -1,0 +1,83 @@
+"""An audio encoder of HuBERT's size, for benches on machines that lack its file: the same work, no sense.
+
+Seven convolutions, then layers of attention over 1024 columns, as `AudioEncoder` has them: sound comes from
+the host and rows go back there.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .core.replay import Replay
+from .features import WIDTH, rows_of
+
+STRIDES: Final = (5, 2, 2, 2, 2, 2, 2)
+KERNELS: Final = (10, 3, 3, 3, 3, 2, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSize:
+    """Of HuBERT-large: `channels` of the convolutions, and `layers` of `heads` with `feed` columns."""
+
+    channels: int = 512
+    layers: int = 24
+    heads: int = 16
+    feed: int = 4096
+
+    @classmethod
+    def tiny(cls) -> Self:
+        return cls(channels=4, layers=1, heads=2, feed=8)
+
+
+class EncoderNetwork(nn.Module):
+    """Samples (B, n) to rows (B, `rows_of(n)`, 1024), all in the dtype of the weights."""
+
+    def __init__(self, size: EncoderSize) -> None:
+        super().__init__()
+        inputs = (1, *(size.channels for _ in KERNELS[1:]))
+        self.convs = nn.ModuleList(
+            nn.Conv1d(read, size.channels, kernel, stride)
+            for read, kernel, stride in zip(inputs, KERNELS, STRIDES, strict=True)
+        )
+        self.project = nn.Linear(size.channels, WIDTH)
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(WIDTH, size.heads, size.feed, 0, "gelu", batch_first=True)
+            for _ in range(size.layers)
+        )
+
+    def forward(self, samples: Tensor) -> Tensor:
+        x = samples[:, None]
+        for conv in self.convs:
+            x = F.gelu(conv(x))
+        x = self.project(x.transpose(1, 2))
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class StandInEncoder:
+    """An `AudioEncoder` with that network on `device`, captured where there is a GPU."""
+
+    def __init__(
+        self, device: torch.device, *, samples: int, most: int, size: EncoderSize | None = None
+    ) -> None:
+        """For up to `most` windows of `samples` a call."""
+        dtype = torch.float16 if device.type == "cuda" else torch.float32
+        torch.manual_seed(1)
+        self._network = EncoderNetwork(size or EncoderSize()).to(device, dtype).eval().requires_grad_(False)
+        self._samples = torch.zeros(most, samples, device=device, dtype=dtype)
+        self._rows = torch.zeros(most, rows_of(samples), WIDTH, device=device, dtype=dtype)
+        self._replay = Replay(self._encode, device)
+
+    def __call__(self, samples: Tensor) -> Tensor:
+        count = len(samples)
+        self._samples[:count] = samples.to(self._samples.device, non_blocking=True)
+        self._replay(count)
+        return self._rows[:count].float().cpu()
+
+    @torch.no_grad()
+    def _encode(self, count: int) -> None:
+        self._rows[:count] = self._network(self._samples[:count])

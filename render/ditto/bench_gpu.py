@@ -1,0 +1,207 @@
+"""What a card does for Ditto: the picture networks plain and fused, a tick of many sessions, and how many it
+holds.
+
+Needs nothing of the server, so that it runs where only torch is. Everything is measured beside the same in
+plain torch, in the same rounds. On a CPU it runs too, and says little.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...stream.errors import SetupError, UsageError
+from .bench_encoder import EncoderSize, StandInEncoder
+from .bench_load import Load, capacity
+from .blocks import fold_batch_norms
+from .core.replay import BUCKETS, Replay
+from .decoder import Decoder, DecoderSize
+from .delay import WindowShape
+from .features import Chunk
+from .lmdm import LmdmSize, MotionDecoder
+from .networks import PICTURE_DTYPES, Networks, fused
+from .presets import PRESETS
+from .random_weights import loaded
+from .stitch import StitchNetwork, StitchSize
+from .timing import Step, machine, measured
+from .warp import WarpNetwork, WarpSize
+
+FLOPS_A_FRAME: Final = 1233.6e9
+"""Of warp and decoder as the reference computes them; `FEWEST` after exact algebra."""
+FEWEST_FLOPS: Final = 1086e9
+CEILING_FLOPS: Final = 754e12
+"""A second, of the best convolution on an H200 in half precision."""
+PACES: Final = ("balanced", "low-latency")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Of the networks; by default the official ones."""
+
+    warp: WarpSize = field(default_factory=WarpSize)
+    decoder: DecoderSize = field(default_factory=DecoderSize)
+    lmdm: LmdmSize = field(default_factory=LmdmSize)
+    stitch: StitchSize = field(default_factory=StitchSize)
+    encoder: EncoderSize = field(default_factory=EncoderSize)
+    side: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class GpuBench:
+    """What to run. `device` is cpu, cuda, or auto for the better one there is; `most` sessions are tried, for
+    `ticks` each; `rounds` a step."""
+
+    device: str = "auto"
+    seed: int = 1
+    batches: tuple[int, ...] = BUCKETS
+    rounds: int = 30
+    most: int = 16
+    ticks: int = 500
+    sizes: Sizes = field(default_factory=Sizes)
+
+    def __post_init__(self) -> None:
+        if self.device not in ("auto", "cpu", "cuda"):
+            raise UsageError(f"there is no device {self.device[:20]!r}; use auto, cpu or cuda")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise SetupError("torch finds no NVIDIA GPU here; use --device cpu")
+        if min(self.rounds, self.ticks, self.most) < 1:
+            raise UsageError("a bench needs at least one round, tick and session")
+
+    @property
+    def on(self) -> torch.device:
+        best = "cuda" if torch.cuda.is_available() else "cpu"
+        return torch.device(best if self.device == "auto" else self.device)
+
+
+def measure(bench: GpuBench, told: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """Run `bench`; figures as JSON takes them. `told` hears how far it is."""
+    device = bench.on
+    report: dict[str, Any] = {"bench": "gpu", **machine(device), "seed": bench.seed}
+    report["pictures"] = []
+    for row in _pictures(bench, device):
+        report["pictures"].append(row)
+        told(f"batch {row['batch']}: {row['replay_ms_a_frame']:.3f} ms a frame")
+    networks = _networks(bench, device)
+    report["memory"] = {"networks_bytes": _allocated(device)}
+    report["capacity"] = {}
+    for name in PACES:
+        shape = WindowShape(*PRESETS[name])
+
+        def load(sessions: int, shape: WindowShape = shape) -> Load:
+            return Load(networks, shape, sessions=sessions)
+
+        found = capacity(load, most=bench.most, ticks=bench.ticks)
+        report["capacity"][name] = found
+        told(f"{name}: {found['sessions']} sessions")
+    report["memory"]["most_bytes"] = _allocated(device, most=True)
+    return report
+
+
+def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]:
+    """Warp and decoder in a row, by batch: plain, fused, and fused as one replay."""
+    exact = _plain(bench, device, torch.float32)
+    half = _plain(bench, device, PICTURE_DTYPES[device.type])
+    warp, decoder = fused(*_plain(bench, torch.device("cpu"), torch.float32), device)
+    most, side = max(bench.batches), bench.sizes.side
+    feature, source, driven = _inputs(bench, device, most)
+    volumes = warp.volumes(feature)
+    mask = torch.ones(8 * side, 8 * side, device=device)
+    out = torch.zeros(most, 8 * side, 8 * side, 4, device=device, dtype=decoder.dtype)
+    which = torch.arange(most, device=device)
+
+    @torch.no_grad()
+    def draw(count: int) -> None:
+        features = warp(volumes, which[:count], source[:count], driven[:count])
+        decoder(features, mask, out=out[:count])
+
+    def plainly(networks: tuple[WarpNetwork, Decoder], count: int) -> Tensor:
+        given = feature[:count].to(networks[0].fourth.weight.dtype)
+        return networks[1](networks[0](given, source[:count], driven[:count]))
+
+    replay = Replay(draw, device, buckets=bench.batches)
+    replay.capture()
+    for batch in bench.batches:
+        steps: dict[str, Step] = {
+            "plain": lambda batch=batch: plainly(half, batch),
+            "fused": lambda batch=batch: draw(batch),
+            "replay": lambda batch=batch: replay(batch),
+        }
+        spent = measured(steps, device, rounds=bench.rounds)
+        row: dict[str, Any] = {"batch": batch}
+        for name, one in spent.items():
+            row[f"{name}_ms_a_frame"] = one.figures(batch)["ms_a_frame"]
+        row["plain_to_replay"] = spent["plain"].ratio(spent["replay"])
+        row["floor_ms"] = round(1e3 * FLOPS_A_FRAME / CEILING_FLOPS, 3)
+        row["fewest_ms"] = round(1e3 * FEWEST_FLOPS / CEILING_FLOPS, 3)
+        with torch.no_grad():
+            expected = torch.cat([_row(exact, feature, source, driven, at) for at in range(batch)])
+            replay(batch)
+            row |= _away(out[:batch, ..., :3].permute(0, 3, 1, 2), expected)
+        yield row
+
+
+def _row(
+    networks: tuple[WarpNetwork, Decoder], feature: Tensor, source: Tensor, driven: Tensor, at: int
+) -> Tensor:
+    """Of one row alone."""
+    one = slice(at, at + 1)
+    return networks[1](networks[0](feature[one], source[one], driven[one]))
+
+
+def _away(found: Tensor, expected: Tensor) -> dict[str, float]:
+    """The worst row: relative error, cosine, and peak signal to noise in dB of pictures 0..1."""
+    a, b = found.double().flatten(1), expected.double().flatten(1)
+    off = a - b
+    return {
+        "relative": float((off.norm(dim=1) / b.norm(dim=1)).max()),
+        "cosine": float(torch.nn.functional.cosine_similarity(a, b, dim=1).min()),
+        "psnr_db": round(float((-10 * off.square().mean(dim=1).clamp(min=1e-20).log10()).min()), 2),
+    }
+
+
+def _plain(bench: GpuBench, device: torch.device, dtype: torch.dtype) -> tuple[WarpNetwork, Decoder]:
+    warp = loaded(WarpNetwork(bench.sizes.warp), "warp_network", bench.seed).eval().requires_grad_(False)
+    decoder = loaded(Decoder(bench.sizes.decoder), "decoder", bench.seed).eval().requires_grad_(False)
+    if dtype != torch.float32:
+        fold_batch_norms(warp)
+    return warp.to(device, dtype), decoder.to(device, dtype)
+
+
+def _inputs(bench: GpuBench, device: torch.device, batch: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Volumes, and source and driven keypoints a little apart."""
+    random, size = np.random.RandomState(bench.seed), bench.sizes
+    volume = size.warp.motion.channels, size.warp.motion.depth, size.side, size.side
+    feature = random.standard_normal((batch, *volume))
+    source = 0.3 * random.standard_normal((batch, 21, 3))
+    driven = source + 0.1 * random.standard_normal((batch, 21, 3))
+    first, second, third = (
+        torch.from_numpy(one.astype(np.float32)).to(device) for one in (feature, source, driven)
+    )
+    return first, second, third
+
+
+def _networks(bench: GpuBench, device: torch.device) -> Networks:
+    """All that an engine has, with a stand-in for HuBERT of its size."""
+    size, seed = bench.sizes, bench.seed
+    warp, decoder = fused(*_plain(bench, torch.device("cpu"), torch.float32), device)
+    return Networks(
+        audio=StandInEncoder(device, samples=Chunk().window_samples, most=max(BUCKETS), size=size.encoder),
+        lmdm=loaded(MotionDecoder(size.lmdm), "lmdm", seed).eval().requires_grad_(False).to(device),
+        stitch=loaded(StitchNetwork(size.stitch), "stitch_network", seed)
+        .eval()
+        .requires_grad_(False)
+        .to(device),
+        warp=warp,
+        decoder=decoder,
+        device=device,
+        side=size.side,
+    )
+
+
+def _allocated(device: torch.device, *, most: bool = False) -> int:
+    if device.type != "cuda":
+        return 0
+    return torch.cuda.max_memory_reserved(device) if most else torch.cuda.memory_allocated(device)

@@ -1,0 +1,120 @@
+"""How many presenters a device holds: sessions that all speak, tick after tick, and how long a tick takes."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ...stream.clock import FEATURE_HOP
+from .conditions import Character
+from .controls import Following, FrameControls
+from .delay import WindowShape
+from .motion import WIDTH, Motion, Source
+from .mover import Mover
+from .networks import Networks
+from .painter import BATCH, Appearance, Painter, Stroke
+
+TICK_MS: Final = 40.0
+SETTLING: Final = 20
+"""Ticks before any is counted, beside the delay of the windows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """Milliseconds (n,) float64 that ticks took."""
+
+    ms: NDArray[np.float64]
+
+    @property
+    def keeps_pace(self) -> bool:
+        """99 of 100 are done before the next one is due."""
+        return float(np.percentile(self.ms, 99)) < TICK_MS
+
+    def figures(self) -> dict[str, float]:
+        return {
+            "ms_p50": round(float(np.percentile(self.ms, 50)), 3),
+            "ms_p95": round(float(np.percentile(self.ms, 95)), 3),
+            "ms_p99": round(float(np.percentile(self.ms, 99)), 3),
+            "ms_max": round(float(self.ms.max()), 3),
+        }
+
+
+class Load:
+    """Sessions with faces of noise that hear noise, each a tick later than the one before, so that their hops
+    do not fall together."""
+
+    def __init__(self, networks: Networks, shape: WindowShape, *, sessions: int) -> None:
+        self.sessions = sessions
+        bound = torch.full((WIDTH,), torch.inf, device=networks.device)
+        self._mover = Mover(networks, shape, slots=sessions, cache_bytes=0)
+        self._painter = Painter(networks, self._mover.motion, low=-bound, high=bound)
+        self._random = np.random.default_rng(1)
+        self._networks = networks
+        self._tick = 0
+        self._mover.warm()
+        self._painter.warm()
+
+    def run(self, ticks: int) -> Ticks:
+        """`ticks` of them once all have begun."""
+        for _ in range(self.sessions + self._mover.delay + SETTLING):
+            self._step()
+        spent: list[int] = []
+        for _ in range(ticks):
+            began_ns = time.monotonic_ns()
+            self._step()
+            spent.append(time.monotonic_ns() - began_ns)
+        return Ticks(np.array(spent) / 1e6)
+
+    def _step(self) -> None:
+        """One tick of all that have begun."""
+        if self._tick < self.sessions:
+            self._open(self._tick)
+        speaking = range(min(self._tick + 1, self.sessions))
+        noise = self._random.normal(0, 0.1, (len(speaking), FEATURE_HOP)).astype(np.float32)
+        self._mover.hear([(slot, noise[slot]) for slot in speaking])
+        strokes = [
+            Stroke(slot, frame, 0, self._mover.place(frame), FrameControls())
+            for slot in speaking
+            if (frame := self._tick - slot - self._mover.delay) >= 0
+        ]
+        for first in range(0, len(strokes), BATCH):
+            self._painter.paint(strokes[first : first + BATCH])
+        self._tick += 1
+
+    def _open(self, slot: int) -> None:
+        size, side = self._networks.warp.size.motion, self._networks.side
+        drawn = torch.Generator().manual_seed(slot)
+        source = Source(
+            Motion.from_rows(torch.randn(1, WIDTH, generator=drawn) * 0.3),
+            torch.randn(1, 63, generator=drawn) * 0.3,
+        )
+        volume = torch.randn(1, size.channels, size.depth, side, side, generator=drawn)
+        self._painter.open(slot, Appearance(volume, source), Following())
+        eyes = torch.ones(1, 2), torch.zeros(1, 6)
+        character = Character.from_source(source, *eyes, canonical=source.canonical[0])
+        self._mover.open(slot, character, seed=slot)
+
+
+def capacity(
+    load: Callable[[int], Load], *, most: int, ticks: int
+) -> dict[str, Any]:  # figures as JSON takes them
+    """The most sessions, up to `most`, that keep pace, found by halving; and what was tried on the way."""
+    tried: list[dict[str, Any]] = []
+    low, high = 0, most + 1
+    while high - low > 1:
+        count = (low + high) // 2
+        found = load(count).run(ticks)
+        tried.append({"sessions": count, **found.figures(), "keeps_pace": found.keeps_pace})
+        low, high = (count, high) if found.keeps_pace else (low, count)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+    return {
+        "sessions": low,
+        "of": most,
+        "ticks": ticks,
+        "tried": sorted(tried, key=lambda one: one["sessions"]),
+    }

@@ -1,0 +1,311 @@
+"""Try tiles of the GPU core's kernels on the shapes that Ditto has, and show the fastest of each.
+
+    python scripts/bench_kernels.py [--only NAME ...] [--batch 8] [--workers 8] [--rounds 20] [--json OUT]
+
+All tiles are compiled first, by several processes at once, and then timed one after another by one. Beside
+each shape stands what cuDNN takes for the convolution alone, where it is one. Needs a GPU, torch and Triton,
+and the repository linked as `visavis` in a folder on PYTHONPATH.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from visavis.render.ditto.core import conv_kernels, decoder_kernels, sampling_kernels, warp_kernels
+from visavis.render.ditto.core.tile import ConvTile, Tile
+from visavis.render.ditto.timing import machine
+
+HALF, EIGHT = torch.float16, torch.float8_e4m3fn
+CONVS = [
+    ConvTile(cells, channels, inputs, warps, stages)
+    for cells, channels, warps in (
+        (64, 128, 4),
+        (128, 64, 4),
+        (128, 128, 8),
+        (128, 256, 8),
+        (256, 64, 8),
+        (256, 128, 8),
+    )
+    for inputs, stages in ((32, 4), (64, 3), (64, 4), (128, 2), (128, 3))
+]
+TILES = [Tile(cells, 0, warps) for cells in (16, 32, 64, 128) for warps in (2, 4, 8)]
+Call = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Work:
+    """A kernel on one shape: `table` and `key` say where its tile is looked up, `prepare` makes the call.
+    `flops` of a call for convolutions, `rival` what cuDNN does instead."""
+
+    name: str
+    table: dict[str, Any]
+    key: str
+    prepare: Callable[[], Call]
+    flops: float = 0.0
+    rival: Callable[[], Call] | None = None
+
+    def tiles(self) -> list[Any]:
+        """`Tile`s keep the channels that they have."""
+        if self.flops:
+            return CONVS
+        channels = self.table[self.key].channels
+        return [Tile(tile.cells, channels, tile.warps) for tile in TILES]
+
+
+def normal(*shape: int, dtype: torch.dtype = HALF) -> Tensor:
+    return torch.randn(shape, device="cuda", dtype=HALF).to(dtype)
+
+
+def weights(outputs: int, inputs: int, side: int, dtype: torch.dtype) -> Tensor:
+    made = normal(outputs, inputs, side, side) * (inputs * side * side) ** -0.5
+    return made.to(dtype).contiguous(memory_format=torch.channels_last)
+
+
+def empty(*shape: int, dtype: torch.dtype = HALF) -> Tensor:
+    return torch.empty(shape, device="cuda", dtype=dtype)
+
+
+def conv(batch: int, side: int, inputs: int, outputs: int, kernel: int, dtype: torch.dtype) -> Work:
+    def prepare() -> Call:
+        x, weight = normal(batch, side, side, inputs, dtype=dtype), weights(outputs, inputs, kernel, dtype)
+        scale, out = torch.ones(outputs, device="cuda"), empty(batch, side, side, outputs)
+        return lambda: conv_kernels.convolved(x, weight, scale, out=out)
+
+    def rival() -> Call:
+        x, weight = (
+            normal(batch, side, side, inputs).permute(0, 3, 1, 2),
+            weights(outputs, inputs, kernel, HALF),
+        )
+        return lambda: F.conv2d(x, weight, padding=kernel // 2)
+
+    bits = "" if dtype == HALF else "_8"
+    flops = 2.0 * batch * side * side * inputs * outputs * kernel**2
+    name = f"convolved{bits} {side} {inputs}-{outputs} k{kernel}"
+    return Work(name, conv_kernels.TILES, f"convolved{bits}", prepare, flops, rival)
+
+
+def modulated(batch: int, side: int, channels: int, enlarge: int, dtype: torch.dtype) -> Work:
+    def prepare() -> Call:
+        small = side // enlarge
+        x, shared = normal(batch, small, small, channels), normal(batch, side, side, 128, dtype=dtype)
+        weight, bias = weights(2 * channels, 128, 3, dtype), torch.ones(2 * channels, device="cuda")
+        stats, out = torch.ones(batch, 2, channels, device="cuda"), empty(batch, side, side, channels)
+        return lambda: conv_kernels.modulated(
+            shared, weight, bias, x, stats, enlarge=enlarge, slope=0.2, out=out
+        )
+
+    def rival() -> Call:
+        small = side // enlarge
+        x, shared = normal(batch, small, small, channels), normal(batch, side, side, 128)
+        weight, bias = weights(2 * channels, 128, 3, HALF), torch.ones(2 * channels, device="cuda")
+        stats, out = torch.ones(batch, 2, channels, device="cuda"), empty(batch, side, side, channels)
+        return lambda: decoder_kernels.modulated(
+            shared, weight, bias, x, stats, enlarge=enlarge, slope=0.2, out=out
+        )
+
+    bits = "" if dtype == HALF else "_8"
+    flops = 2.0 * batch * side * side * 128 * 2 * channels * 9
+    return Work(
+        f"modulated{bits} {side} {channels} x{enlarge}",
+        conv_kernels.TILES,
+        f"modulated{bits}",
+        prepare,
+        flops,
+        rival,
+    )
+
+
+def steps(batch: int) -> Iterator[Work]:
+    """The kernels between convolutions, at their largest."""
+
+    def motion_input() -> Call:
+        small, out = normal(batch, 16, 64, 64, 4), empty(batch * 16, 64, 64, 112)
+        which, points = torch.arange(batch, device="cuda"), torch.rand(batch, 21, 3, device="cuda")
+        return lambda: sampling_kernels.motion_input(small, which, points, points, out=out)
+
+    def deform() -> Call:
+        found, bias = normal(batch * 16, 64, 64, 176), torch.zeros(22, device="cuda")
+        volume, out = normal(batch, 16, 64, 64, 32), empty(batch, 64, 64, 512)
+        which, points = torch.arange(batch, device="cuda"), torch.rand(batch, 21, 3, device="cuda")
+        return lambda: sampling_kernels.deform(found, bias, points, points, volume, which, taps=7, out=out)
+
+    def depth_sum(side: int, channels: int, pool: int, enlarge: int, extra: int) -> Callable[[], Call]:
+        def prepare() -> Call:
+            edge = side // 2 + 1 if enlarge == 2 else side * pool
+            found = normal(batch * 16, edge, edge, enlarge**2 * 3 * channels)
+            bias, out = torch.zeros(channels, device="cuda"), empty(batch * 16, side, side, channels + extra)
+            beside = normal(batch * 16, side, side, extra) if extra else None
+            return lambda: warp_kernels.depth_sum(
+                found, bias, depth=16, taps=3, out=out, pool=pool, enlarge=enlarge, beside=beside
+            )
+
+        return prepare
+
+    def shared(side: int, factor: int) -> Callable[[], Call]:
+        def prepare() -> Call:
+            found = normal(batch, 65, 65, {2: 512, 4: 1152}[factor])
+            bias, out = torch.zeros(128, device="cuda"), empty(batch, side, side, 128)
+            return lambda: decoder_kernels.shared(found, bias, factor=factor, out=out)
+
+        return prepare
+
+    def settle(side: int, channels: int) -> Callable[[], Call]:
+        def prepare() -> Call:
+            x, bias = normal(batch, side, side, channels), torch.zeros(channels, device="cuda")
+            out, stats = torch.empty_like(x), torch.empty(batch, 2, channels, device="cuda")
+            return lambda: decoder_kernels.settle(x, bias, plus=(out,), out=out, stats=stats)
+
+        return prepare
+
+    def modulate(side: int, channels: int) -> Callable[[], Call]:
+        def prepare() -> Call:
+            x, found = normal(batch, side, side, channels), normal(batch, side, side, 2 * channels)
+            stats, bias = (
+                torch.ones(batch, 2, channels, device="cuda"),
+                torch.ones(2 * channels, device="cuda"),
+            )
+            scale, shift, out = found[..., :channels], found[..., channels:], torch.empty_like(x)
+            return lambda: decoder_kernels.modulate(
+                x, stats, scale, shift, bias, enlarge=1, slope=0.2, out=out
+            )
+
+        return prepare
+
+    def picture() -> Call:
+        found, bias = normal(batch, 256, 256, 16), torch.zeros(12, device="cuda")
+        mask, out = torch.ones(512, 512, device="cuda"), empty(batch, 512, 512, 4)
+        return lambda: decoder_kernels.picture(found, bias, mask, out=out)
+
+    sampling, warp, decoder = sampling_kernels.TILES, warp_kernels.TILES, decoder_kernels.TILES
+    yield Work("motion_input", sampling, "motion_input", motion_input)
+    yield Work("deform", sampling, "deform", deform)
+    yield Work("depth_sum pooled", warp, "depth_sum", depth_sum(32, 64, 2, 1, 0))
+    yield Work("depth_sum enlarged", warp, "depth_sum", depth_sum(64, 32, 1, 2, 112))
+    yield Work("depth_sum plain", warp, "depth_sum", depth_sum(64, 144, 1, 1, 0))
+    yield Work("shared x2", decoder, "shared", shared(128, 2))
+    yield Work("shared x4", decoder, "shared", shared(256, 4))
+    yield Work("settle 64", decoder, "settle", settle(64, 512))
+    yield Work("settle 128", decoder, "settle", settle(128, 256))
+    yield Work("settle 256", decoder, "settle", settle(256, 64))
+    yield Work("modulate 64", decoder, "modulate", modulate(64, 512))
+    yield Work("picture", decoder, "picture", picture)
+
+
+def works(batch: int) -> list[Work]:
+    found = [
+        modulated(batch, side, channels, enlarge, dtype)
+        for dtype in (HALF, EIGHT)
+        for side, channels, enlarge in (
+            (64, 512, 1),
+            (128, 512, 2),
+            (128, 256, 1),
+            (256, 256, 2),
+            (256, 64, 1),
+        )
+    ]
+    found.append(conv(16 * batch, 64, 144, 176, 7, HALF))
+    found += [
+        conv(batch, side, inputs, outputs, 3, dtype)
+        for dtype in (HALF, EIGHT)
+        for side, inputs, outputs in (
+            (64, 512, 512),
+            (128, 512, 256),
+            (128, 256, 256),
+            (256, 256, 64),
+            (64, 256, 128),
+        )
+    ]
+    return [*found, *steps(batch)]
+
+
+def milliseconds(call: Call, rounds: int) -> float:
+    """A call's, of many in a row."""
+    for _ in range(3):
+        call()
+    torch.cuda.synchronize()
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    for _ in range(rounds):
+        call()
+    end.record()
+    torch.cuda.synchronize()
+    return begin.elapsed_time(end) / rounds
+
+
+def compile_one(task: tuple[int, int, int]) -> str:
+    """Work and tile by number. What does not fit the card is told."""
+    batch, work, tile = task
+    one = works(batch)[work]
+    one.table[one.key] = one.tiles()[tile]
+    try:
+        one.prepare()()
+        torch.cuda.synchronize()
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:60]}"
+    finally:
+        torch.cuda.empty_cache()
+    return ""
+
+
+def timed(one: Work, tiles: list[Any], rounds: int) -> dict[str, Any]:
+    """Of the tiles that fit, the fastest first."""
+    call, kept = one.prepare(), one.table[one.key]
+    found: list[tuple[float, str]] = []
+    for tile in tiles:
+        one.table[one.key] = tile
+        found.append((milliseconds(call, rounds), str(tile)))
+    one.table[one.key] = kept
+    found.sort()
+    report: dict[str, Any] = {"work": one.name, "tiles": [{"ms": ms, "tile": tile} for ms, tile in found[:4]]}
+    if one.rival:
+        report["cudnn_ms"] = milliseconds(one.rival(), rounds)
+    if one.flops and found:
+        report["tflops"] = one.flops / found[0][0] / 1e9
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Try tiles of the GPU core's kernels.")
+    parser.add_argument("--only", nargs="*", default=[""])
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(arguments)
+    if not torch.cuda.is_available():
+        print("bench_kernels: torch finds no NVIDIA GPU here", file=sys.stderr)
+        return 1
+    all_of_them = works(options.batch)
+    chosen = [
+        at for at, one in enumerate(all_of_them) if any(one.name.startswith(only) for only in options.only)
+    ]
+    tasks = [(options.batch, at, tile) for at in chosen for tile in range(len(all_of_them[at].tiles()))]
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+        failed = dict(zip(tasks, pool.map(compile_one, tasks), strict=True))
+    rows: list[dict[str, Any]] = []
+    for at in chosen:
+        one = all_of_them[at]
+        tiles = [tile for number, tile in enumerate(one.tiles()) if not failed[options.batch, at, number]]
+        row = timed(one, tiles, options.rounds) | {"misfits": len(one.tiles()) - len(tiles)}
+        rows.append(row)
+        best = row["tiles"][0] if row["tiles"] else {"ms": float("nan"), "tile": "none"}
+        beside = " ".join(f"{key} {row[key]:.3f}" for key in ("cudnn_ms", "tflops") if key in row)
+        print(f"{one.name:32} {best['ms']:8.4f} ms  {best['tile']}  {beside}", flush=True)
+        torch.cuda.empty_cache()
+    if options.json:
+        figures = {"bench": "kernels", **machine(torch.device("cuda")), "batch": options.batch, "rows": rows}
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

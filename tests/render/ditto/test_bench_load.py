@@ -1,0 +1,36 @@
+from typing import cast
+
+import numpy as np
+import pytest
+from support import tiny
+from visavis.render.ditto.bench_load import Load, Ticks, capacity
+from visavis.render.ditto.delay import WindowShape
+
+
+def test_every_session_hears_and_is_drawn_each_tick() -> None:
+    found = Load(tiny.networks(), WindowShape(2, 2), sessions=3).run(4)
+    assert found.ms.shape == (4,)
+    assert (found.ms > 0).all()
+    assert found.figures()["ms_max"] >= found.figures()["ms_p50"]
+
+
+class Made:
+    """A load of so many sessions that each take their time."""
+
+    def __init__(self, sessions: int) -> None:
+        self.sessions = sessions
+
+    def run(self, ticks: int) -> Ticks:
+        return Ticks(np.full(ticks, 3.0 * self.sessions))
+
+
+@pytest.mark.parametrize(("most", "expected"), [(40, 13), (13, 13), (5, 5)])
+def test_the_most_sessions_that_keep_pace_are_found(most: int, expected: int) -> None:
+    found = capacity(lambda sessions: cast(Load, Made(sessions)), most=most, ticks=10)
+    assert found["sessions"] == expected
+    assert all(one["keeps_pace"] == (one["sessions"] <= 13) for one in found["tried"])
+
+
+def test_one_late_tick_in_a_hundred_is_the_limit() -> None:
+    assert Ticks(np.array([10.0] * 199 + [50.0])).keeps_pace
+    assert not Ticks(np.array([10.0] * 95 + [50.0] * 5)).keeps_pace
