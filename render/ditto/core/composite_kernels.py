@@ -1,7 +1,6 @@
 # pyright: basic, reportCallIssue=false, reportGeneralTypeIssues=false, reportArgumentType=false
 """The composite as one Triton kernel: bit for bit what `composite_twins` does."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import torch
@@ -10,18 +9,12 @@ import triton.language as tl
 from torch import Tensor
 
 from .composite import FINE_BITS, FRACTION_BITS, HALF_UNIT, NOWHERE, UNIT, Column, Extent
+from .tile import Tile
 
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """What decides speed, and nothing else. A block owns `columns` x `rows` squares of 2 x 2 pixels,
-    a thread one of them: 32 at least."""
-
-    columns: int = 32
-    rows: int = 4
-
-
-TILE: Final = Tile()
+TILES: Final[dict[str, Tile]] = {"composite": Tile(cells=128)}
+"""By kernel; `scripts/bench_kernels.py` tries others. A cell is a square of 2 x 2 pixels."""
+_ACROSS: Final = 32
+"""Squares of a block beside each other, at most."""
 
 _COLUMNS = tl.constexpr(len(Column))
 _SURFACE = tl.constexpr(int(Column.SURFACE))
@@ -54,14 +47,12 @@ def composite(
     *,
     out: Tensor,
     extent: Extent,
-    tile: Tile = TILE,
 ) -> None:
     """See the twin."""
-    grid = (
-        triton.cdiv(extent.width, 2 * tile.columns),
-        triton.cdiv(extent.height, 2 * tile.rows),
-        table.shape[0],
-    )
+    tile = TILES["composite"]
+    across = min(tile.cells, _ACROSS)
+    down = tile.cells // across
+    grid = triton.cdiv(extent.width, 2 * across), triton.cdiv(extent.height, 2 * down), table.shape[0]
     half = pictures.dtype == torch.float16
     _composite[grid](
         pictures.view(torch.int64) if half else pictures,
@@ -71,9 +62,9 @@ def composite(
         out.view(torch.int16),
         SIDE=pictures.shape[1],
         HALF=half,
-        COLUMNS=tile.columns,
-        ROWS=tile.rows,
-        num_warps=tile.columns * tile.rows // 32,
+        COLUMNS=across,
+        ROWS=down,
+        num_warps=tile.warps,
         # Each sum is rounded by itself, as everywhere else: a plate's pixel gets the level that it has there.
         enable_fp_fusion=False,
     )

@@ -1,3 +1,9 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from numpy.typing import NDArray
@@ -5,7 +11,8 @@ from support import interpreter, nv12
 from support.nv12 import Scene, batch, noise_face, noise_plate, turned
 from visavis.render.ditto.core import composite_kernels, composite_twins
 from visavis.render.ditto.core.composite import Extent
-from visavis.render.ditto.core.composite_kernels import TILE, Tile
+from visavis.render.ditto.core.composite_kernels import TILES
+from visavis.render.ditto.core.tile import Tile
 from visavis.render.ditto.putback import feather
 
 assert interpreter.triton
@@ -26,11 +33,11 @@ def a_scene(place: NDArray[nv12.np.float32], *, size: tuple[int, int] = (70, 50)
     return Scene(noise_plate(*size, seed), noise_face(SIDE, seed + 1), mask, place)
 
 
-def check(one: nv12.Batch, tile: Tile = TILE) -> torch.Tensor:
+def check(one: nv12.Batch) -> torch.Tensor:
     """The same of kernel and twin, all but the first byte; the kernel's."""
     mine, twin = one.out.clone(), one.out.clone()
     inputs = one.pictures, one.table, one.colors, one.plates
-    composite_kernels.composite(*inputs, out=mine, extent=one.extent, tile=tile)
+    composite_kernels.composite(*inputs, out=mine, extent=one.extent)
     composite_twins.composite(*inputs, out=twin, extent=one.extent)
     assert mine[0] == one.out[0]
     assert torch.equal(mine[1:], twin[1:])
@@ -57,10 +64,12 @@ def test_slots_with_plates_of_other_sizes_share_a_launch(dtype: torch.dtype) -> 
     check(batch([small, None, hd], dtype=dtype, margin=6))
 
 
-@pytest.mark.parametrize("tile", [Tile(32, 1), Tile(4, 8), Tile(16, 8)], ids=str)
-def test_tiles_decide_nothing_but_speed(tile: Tile) -> None:
+@pytest.mark.parametrize("tile", [Tile(16), Tile(32), Tile(512, warps=8)], ids=str)
+def test_tiles_decide_nothing_but_speed(tile: Tile, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = a_scene(PLACES["turned"])
-    assert torch.equal(check(batch([scene]), tile), check(batch([scene])))
+    usual = check(batch([scene]))
+    monkeypatch.setitem(TILES, "composite", tile)
+    assert torch.equal(check(batch([scene])), usual)
 
 
 def test_a_larger_extent_writes_no_more() -> None:
@@ -73,3 +82,38 @@ def test_an_idle_slot_writes_nothing() -> None:
     one = batch([a_scene(PLACES["turned"])])
     one.table[:, 0] = 0
     assert (check(one) == 77).all()
+
+
+COMPILE = """
+import json, sys
+from support import nv12
+from support.no_card import no_card
+from visavis.render.ditto.core.composite_kernels import composite
+from visavis.render.ditto.putback import feather
+kernels = no_card(int(sys.argv[1]))
+side = 512
+place = nv12.turned(side, (540.0, 700.0), 1.55, 3)
+scene = nv12.Scene(nv12.noise_plate(1080, 1920, 1), nv12.noise_face(side, 2), feather(side, side), place)
+one = nv12.batch([scene])
+composite(one.pictures, one.table, one.colors, one.plates, out=one.out, extent=one.extent)
+print(json.dumps([(k.grid, k.registers, k.spilled_bytes, k.shared_bytes, "fma." in k.ptx) for k in kernels]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("capability", [75, 90, 120])
+def test_for_a_card_each_sum_is_rounded_by_itself_and_nothing_leaves_the_registers(
+    capability: int, tmp_path: Path
+) -> None:
+    """In a process that does not interpret; no card is needed to compile."""
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment |= {"TRITON_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[3])}
+    told = subprocess.run(
+        [sys.executable, "-c", COMPILE, str(capability)], env=environment, capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stderr[-2000:]
+    ((grid, registers, spilled_bytes, shared_bytes, fused),) = json.loads(told.stdout)
+    assert grid == [14, 105, 1]
+    assert registers <= 64
+    assert spilled_bytes == shared_bytes == 0
+    assert not fused
