@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Protocol, Self
 
+import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -161,7 +162,7 @@ def weight_lane(mask: NDArray[np.float32], dtype: torch.dtype) -> Tensor:
 
 
 def packed_plate(plate: NDArray[np.uint8]) -> Tensor:
-    """A `plate` (H, W, 3) uint8 as the plates hold it: (H * W,) int32, red in the lowest byte."""
-    four = np.zeros((*plate.shape[:2], 4), np.uint8)
-    four[..., :3] = plate
+    """A `plate` (H, W, 3) uint8 as the plates hold it: (H * W,) int32, red in the lowest byte. The highest
+    means nothing."""
+    four = cv2.cvtColor(plate, cv2.COLOR_RGB2RGBA)
     return torch.from_numpy(four.reshape(-1).view(np.int32))

@@ -125,4 +125,3 @@ def test_a_plate_is_packed_a_pixel_a_number() -> None:
     packed = packed_plate(plate).numpy().reshape(4, 6)
     for shift, channel in ((0, 0), (8, 1), (16, 2)):
         assert (packed >> shift & 255 == plate[..., channel]).all()
-    assert (packed >> 24 == 0).all()
