@@ -94,7 +94,9 @@ _MANY: Final = Tiles(
 )
 _MOST: Final = Tiles(
     other=Tile(64, 64),
-    by_shape=_table(mix=_LARGE, widen=_LARGE, square=Tile(128, 64), narrow=Tile(128, 64), once=_LARGE),
+    by_shape=_table(
+        mix=Tile(128, 256, 64, warps=8, stages=3), widen=_LARGE, square=_LARGE, narrow=_LARGE, once=_LARGE
+    ),
 )
 TABLE: Final[Mapping[int, Tiles]] = MappingProxyType({2: _FEW, 4: _SOME, 8: _MANY, 16: _MOST})
 """By the most slots that an entry is for."""
