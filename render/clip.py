@@ -21,9 +21,9 @@ from ..stream.errors import AudioError, UsageError
 from ..stream.media import AudioChunk, TickAudio
 from ..stream.session import Session
 from .avatar import Avatar
-from .canvas import Canvas
 from .color import ColorSpace, color_space
 from .composite import Compositor
+from .easel import Easel
 from .encode_x264 import PIXEL_FORMATS
 from .engine import Engine
 from .keyframes import LATEST, Keyframes
@@ -92,7 +92,7 @@ def render_clip(
             slot=_SLOT,
             delay=delay,
             first=0,
-            canvas=Canvas.of(engine, _SLOT, compositor, surfaces=_SURFACES),
+            easel=Easel.of(engine, _SLOT, compositor, surfaces=_SURFACES),
         )
         ahead_ms = _AHEAD_MS + delay * TICK_NS // NS_PER_MS
         ticks = _ticks(engine, pipeline, _Feed(pipeline.session, chunks, ahead_ms))

@@ -11,14 +11,14 @@ from ..stream.controls import Controls
 from ..stream.gate import Gate, Released
 from ..stream.media import TickAudio
 from ..stream.session import Session
-from .canvas import Canvas
+from .easel import Easel
 from .engine import Due, Engine
 from .surface import Surface
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Work for an engine: hear `ticks` in order, then draw frame `index` into `surface` of `canvas`.
+    """Work for an engine: hear `ticks` in order, then draw frame `index` into `surface` of `easel`.
 
     `resume`, when given, is the frame after which everything must be forgotten first; `turn` tells whether
     the pipeline still wants the result.
@@ -28,7 +28,7 @@ class Draw:
     index: int
     ticks: tuple[TickAudio, ...]
     surface: Surface
-    canvas: Canvas
+    easel: Easel
     resume: int | None
     controls: Controls | None
     turn: int
@@ -46,7 +46,7 @@ def run(engine: Engine, work: Sequence[Draw]) -> None:
         due = [_due(draw, step) for draw in active]
         for draw, crop in zip(active, engine.step(due), strict=True):
             if crop is not None:
-                draw.canvas.show(crop, draw.surface)
+                draw.easel.show(crop, draw.surface)
 
 
 def _due(draw: Draw, step: int) -> Due:
@@ -57,7 +57,7 @@ def _due(draw: Draw, step: int) -> Due:
 class Pipeline:
     """The state of one session's chain. Not thread-safe: the owner's lock guards every call but `run`."""
 
-    def __init__(self, session: Session, *, slot: int, delay: int, first: int, canvas: Canvas) -> None:
+    def __init__(self, session: Session, *, slot: int, delay: int, first: int, easel: Easel) -> None:
         self.session = session
         self.slot = slot
         self.gate: Gate[Surface] = Gate(first)
@@ -66,10 +66,10 @@ class Pipeline:
         self.last: Surface | None = None
         """What stands in for a missing picture: the one that left last, or a newer one that came too late."""
         self._delay = delay
-        self._canvas = canvas
+        self._canvas = easel
         self._retired: list[Surface] = []
         """Pictures out of use that the encoder may still be reading, until the next release."""
-        self._free = list(canvas.surfaces)
+        self._free = list(easel.surfaces)
         self._hears = first
         self._resume: int | None = None
         self._controls: Controls | None = None
@@ -96,7 +96,7 @@ class Pipeline:
             index=self.frame,
             ticks=ticks,
             surface=self._free.pop(),
-            canvas=self._canvas,
+            easel=self._canvas,
             resume=self._resume,
             controls=self._controls,
             turn=self._turn,

@@ -24,9 +24,9 @@ from ..stream.roster import Roster
 from ..stream.session import Session
 from ..stream.visemes import VISEMES, Cue
 from .avatar import Avatar, find_avatar
-from .canvas import Canvas
 from .color import color_space
 from .composite import Compositor
+from .easel import Easel
 from .encode import Encoder, open_encoder
 from .encode_audio import OpusEncoder
 from .engine import DrawsPictures, Engine
@@ -275,14 +275,14 @@ class Sessions:
             self._engine.open(guest.slot, parts.avatar, size=size, seed=request.seed, index=request.index)
             undo.callback(self._engine.close, guest.slot)
             self._engine.control(guest.slot, request.controls)
-            canvas = Canvas.of(self._engine, guest.slot, parts.compositor, surfaces=surfaces)
+            easel = Easel.of(self._engine, guest.slot, parts.compositor, surfaces=surfaces)
             undo.pop_all()
         pipeline = Pipeline(
             guest.session,
             slot=guest.slot,
             delay=self.delay,
             first=request.index,
-            canvas=canvas,
+            easel=easel,
         )
         pacer = Pacer(FrameClock(FRAME_RATE, request.start_ns), self.options)
         return Live(pipeline, pacer, video=parts.video, audio=parts.audio, name=request.session)

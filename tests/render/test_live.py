@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from support.pattern import DELAY, PatternEngine
 from visavis.render.avatar import find_avatar
-from visavis.render.canvas import Canvas
 from visavis.render.color import color_space
 from visavis.render.composite import Compositor
+from visavis.render.easel import Easel
 from visavis.render.encode_audio import OpusEncoder
 from visavis.render.live import Live, Offer
 from visavis.render.pipeline import Pipeline, run
@@ -58,8 +58,8 @@ def video() -> StubEncoder:
 
 @pytest.fixture
 def live(engine: PatternEngine, compositor: Compositor, video: StubEncoder) -> Live:
-    canvas = Canvas.of(engine, 0, compositor, surfaces=11)
-    pipeline = Pipeline(Session("a"), slot=0, delay=DELAY, first=0, canvas=canvas)
+    easel = Easel.of(engine, 0, compositor, surfaces=11)
+    pipeline = Pipeline(Session("a"), slot=0, delay=DELAY, first=0, easel=easel)
     return Live(pipeline, Pacer(FrameClock(FRAME_RATE, 0)), video=video, audio=OpusEncoder(), name="a")
 
 

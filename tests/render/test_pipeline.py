@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from support.pattern import DELAY, PatternEngine, matrix, read_luma
 from visavis.render.avatar import find_avatar
-from visavis.render.canvas import Canvas
 from visavis.render.color import color_space
 from visavis.render.composite import Compositor
+from visavis.render.easel import Easel
 from visavis.render.pipeline import Pipeline, run
 from visavis.stream.controls import Controls
 from visavis.stream.media import AudioChunk
@@ -34,7 +34,7 @@ def pipeline(engine: PatternEngine, compositor: Compositor) -> Pipeline:
         slot=0,
         delay=DELAY,
         first=FIRST,
-        canvas=Canvas.of(engine, 0, compositor, surfaces=SURFACES),
+        easel=Easel.of(engine, 0, compositor, surfaces=SURFACES),
     )
 
 

@@ -7,7 +7,6 @@ from support import nv12, tiny
 from support.nv12 import noise_face, noise_plate, turned
 from torch import Tensor
 from visavis.render.avatar import Avatar
-from visavis.render.canvas import Canvas
 from visavis.render.color import color_space
 from visavis.render.composite import Compositor
 from visavis.render.ditto.core import composite_twins
@@ -17,6 +16,7 @@ from visavis.render.ditto.core.transfers import PlainTransfers
 from visavis.render.ditto.engine import DittoEngine
 from visavis.render.ditto.putback import feather
 from visavis.render.ditto.windows import WindowShape
+from visavis.render.easel import Easel
 from visavis.render.engine import Crop, Due
 from visavis.render.pipeline import Pipeline, run
 from visavis.render.surface import Surface
@@ -208,10 +208,10 @@ def played(engine: DittoEngine, frames: int = 10) -> Iterator[tuple[int, Surface
         avatar = tiny.avatar(slot + 1)
         engine.open(slot, avatar, size=size, seed=1, index=0)
         compositor = Compositor(avatar.plate(size), color_space(*size))
-        canvas = Canvas.of(engine, slot, compositor, surfaces=3)
+        easel = Easel.of(engine, slot, compositor, surfaces=3)
         session = Session(str(slot))
         session.push(AudioChunk("s", np.sin(np.arange(48_000) / 7).astype(np.float32), 48_000), 0)
-        pipelines.append(Pipeline(session, slot=slot, delay=delay, first=0, canvas=canvas))
+        pipelines.append(Pipeline(session, slot=slot, delay=delay, first=0, easel=easel))
     for _ in range(frames):
         work = [pipeline.next_draw(0) for pipeline in pipelines]
         run(engine, work)

@@ -20,7 +20,7 @@ class Backdrop:
 
 
 @dataclass(frozen=True, slots=True)
-class Canvas:
+class Easel:
     """The `surfaces` of a session. Without a `backdrop` the engine finishes them itself."""
 
     surfaces: tuple[Surface, ...]
