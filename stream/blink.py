@@ -72,7 +72,7 @@ class Blinks:
         self._placed = lru_cache(maxsize=16)(self._place)
         self._added = lru_cache(maxsize=8)(self._add)
 
-    def at(self, index: int, rate: BlinkRate, speaking: float) -> float:
+    def at(self, index: float, rate: BlinkRate, speaking: float) -> float:
         """How shut the lids are at frame `index`: 0 open to 1 shut."""
         if rate.per_minute <= 0:
             return 0.0
@@ -107,7 +107,7 @@ class Blinks:
             for place, (blink, moment) in enumerate(zip(blinks, moments, strict=True))
         )
 
-    def _extra(self, index: int, rate: BlinkRate) -> list[_Blink]:
+    def _extra(self, index: float, rate: BlinkRate) -> list[_Blink]:
         """The blinks near `index` that speaking adds: none beside one that happens anyway."""
         share = rate.per_minute * _TALK_SHARE
         block = int(rate.phase_at(index) * _TALK_SHARE // BLOCK)
@@ -153,7 +153,7 @@ def _far(moment: float, others: list[float], least: float) -> bool:
     return all(abs(other - moment) >= least for other in others)
 
 
-def _lids(index: int, blinks: list[_Blink]) -> float:
+def _lids(index: float, blinks: list[_Blink]) -> float:
     lids = 0.0
     for blink in blinks:
         since = index - blink.moment

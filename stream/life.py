@@ -26,6 +26,9 @@ MEMORY_FRAMES: Final = int(max(2 * LONGEST_FRAMES, PHRASE_MEMORY, ATTEND_MEMORY)
 _RESUME_FRAMES: Final = 20
 """Less than an end is told for after more began."""
 
+_LATE_LID: Final = 0.3
+"""Frames by which one lid of a blink comes after the other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Talk:
@@ -51,16 +54,21 @@ SILENCE: Final = Talk(_nothing)
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """`blink` 0 open to 1 shut; `head` (3,) yaw, pitch, roll in degrees; `eyes` (2,) where the eyes point,
-    in degrees from the viewer, right and up; `ease` how far the upper lids hang, 0 not at all to 1; `brow` 0
-    at rest to 1 raised; `body` (2,) breath 0..1 and lean -1..1."""
+    """`blink` 0 open to 1 shut, `lids` (2,) the same for the model's left eye and its right one, one of which
+    comes a trifle later; `head` (3,) yaw, pitch, roll in degrees; `eyes` (2,) where the eyes point, in
+    degrees from the viewer, right and up; `ease` how far the upper lids hang, 0 not at all to 1; `brow` 0
+    at rest to 1 raised; `body` (2,) breath 0..1 and lean -1..1; `skew` -1..1 how much more one half of the
+    face does than the other; `warmth` 0..1 of a face that likes whom it sees."""
 
     blink: float
+    lids: F64
     ease: float
     head: F64
     eyes: F64
     brow: float
     body: F64
+    skew: float
+    warmth: float
 
 
 def _resumed(index: int, talk: Talk) -> float:
@@ -81,6 +89,8 @@ class LifeProcess:
         self._breath = Breath(self._chance)
         self._posture = Posture(self._chance)
         self._gestures = Gestures(self._chance)
+        self._side = float(self._chance.generator("side", 0).choice((-0.5, 0.5)))
+        """Which half of the face usually does more."""
 
     def at(self, index: int, *, talk: Talk = SILENCE, rate: BlinkRate) -> Life:
         """Life at frame `index`."""
@@ -93,11 +103,17 @@ class LifeProcess:
         head += (look.head[0] + gesture.yaw, gesture.pitch - look.head[1], gesture.roll)
         brow = 0.09 + 0.09 * self._chance.noise("brow", index, 61.0) + 0.012 * max(look.eyes[1], 0.0)
         ease = 0.6 + 0.25 * self._chance.noise("ease", index, 173.0) - 0.1 * speaking - 0.4 * gesture.brow
+        skew = self._side + 0.5 * self._chance.noise("skew", index, 230.0)
+        warmth = 0.5 + 0.4 * self._chance.noise("warmth", index, 190.0) - 0.2 * speaking
+        lids = [self._blinks.at(index - late, rate, speaking) for late in (0.0, _LATE_LID)]
         return Life(
-            self._blinks.at(index, rate, speaking),
+            lids[0],
+            np.array(lids if self._side > 0 else lids[::-1]),
             min(max(ease, 0.0), 1.0),
             head,
             np.array(look.eyes),
             min(max(brow + gesture.brow, 0.0), 1.0),
             np.array((breath, lean)),
+            min(max(skew, -1.0), 1.0),
+            min(max(warmth, 0.0), 1.0),
         )

@@ -37,6 +37,25 @@ _EASE = unit_vector({"eyeLookDown": 0.18})
 _WIDE = UNITS.index("eyeWideLeft")
 _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10, "eyeLookDown": 0.28})
 """What a blink does around the lids. The eyes turn down in it, which also keeps the lashes before the lid."""
+_WARM = unit_vector({"mouthSmile": 0.11, "cheekSquint": 0.12, "mouthDimple": 0.03})
+"""What a face does that likes whom it sees; speech and other moods take it back."""
+_FROWN = UNITS.index("mouthFrownLeft")
+_SKEW_BROW, _SKEW_REST = 0.12, 0.05
+
+
+def _skew() -> F32:
+    """(52,) positive for the left half of the face."""
+    moved = ("brow", "cheek", "mouth")
+    side = [unit.endswith("Left") * 1.0 - unit.endswith("Right") * 1.0 for unit in UNITS]
+    share = [
+        (_SKEW_BROW if unit.startswith("brow") else _SKEW_REST) * unit.startswith(moved) for unit in UNITS
+    ]
+    turned = [unit in ("mouthLeft", "mouthRight") for unit in UNITS]
+    return (np.array(side) * np.array(share) * ~np.array(turned)).astype(np.float32)
+
+
+_SKEW: Final = _skew()
+"""By how much more and less the halves of a face do at full skew."""
 _BODY_LEAST = np.array([0, -1], np.float32)
 _LIDS = [BLINK_LEFT, BLINK_RIGHT]
 
@@ -113,7 +132,7 @@ class Performer:
         mouth = self._speech.mouth(frame, want.intensity)
         life = self._life.at(frame, talk=self._speech.talk(frame), rate=self._blinks)
         begun = edge(frame, start=self._first, frames=BEGIN_FRAMES)
-        return _posed(mouth, replace(life, head=life.head * begun), want)
+        return _posed(mouth, replace(life, head=life.head * begun, warmth=life.warmth * begun), want)
 
 
 def _bounded(motion: Motion) -> Motion:
@@ -135,13 +154,17 @@ def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     held = np.array([-head[0], head[1]], np.float32)
     aimed = (life.eyes.astype(np.float32) + held) / GAZE_RANGE_DEG + want.gaze
     gaze = np.clip(aimed, -1, 1).astype(np.float32)
-    units = mixed(mouth, want.units) + _BROW * np.float32(life.brow) + _SHUT * np.float32(life.blink)
+    warmth = life.warmth * max(0.0, 1.0 - 4.0 * float(want.units[_FROWN]))
+    units = mixed(mouth, (want.units + _WARM * np.float32(warmth)).astype(np.float32))
+    skew = np.float32(1) + _SKEW * np.float32(life.skew)
+    units = ((units + _BROW * np.float32(life.brow)) * skew).astype(np.float32)
+    units += _SHUT * np.float32(life.blink)
     up = float(gaze[1])
     units += (_LOOK_UP if up > 0 else _LOOK_DOWN) * np.float32(abs(up))
     calm = 1.0 - min(float(units[_WIDE]), 1.0)
     hang = life.ease * max(0.0, 1.0 - (2.0 * up if up > 0 else -up)) * calm
     units += _EASE * np.float32(hang)
-    units[_LIDS] = np.maximum(units[_LIDS], np.float32(life.blink))
+    units[_LIDS] = np.maximum(units[_LIDS], life.lids.astype(np.float32))
     bounded = np.clip(units, 0, 1).astype(np.float32)
     still = np.zeros(2, np.float32)
     return Motion(bounded, head, gaze, life.body.astype(np.float32), still, still, mouth.tongue)

@@ -25,8 +25,9 @@ def table(lives: list[Life]) -> NDArray[np.float64]:
 
 
 def same(one: Life, other: Life) -> bool:
-    return (one.blink, one.ease, one.brow) == (other.blink, other.ease, other.brow) and all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("head", "eyes", "body")
+    single = ("blink", "ease", "brow", "skew", "warmth")
+    return all(getattr(one, name) == getattr(other, name) for name in single) and all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("head", "eyes", "body", "lids")
     )
 
 
@@ -137,3 +138,23 @@ def test_the_lids_hang_more_or_less_but_never_stand_wide_for_long() -> None:
     assert 0.05 < ease.std() < 0.3
     assert (ease < 0.15).mean() < 0.05
     assert np.abs(np.diff(ease)).max() < 0.02
+
+
+def test_one_lid_comes_a_trifle_later_than_the_other_and_always_the_same_one() -> None:
+    for seed in (1, 2, 3):
+        lids = np.array([life.lids for life in lived(seed, range(2 * MINUTE))])
+        blink = np.array([life.blink for life in lived(seed, range(2 * MINUTE))])
+        leads = [side for side in (0, 1) if np.array_equal(lids[:, side], blink)]
+        assert len(leads) == 1
+        falling = np.flatnonzero((np.diff(blink) > 0.1) & (blink[1:] < 0.95))
+        assert (lids[falling + 1, 1 - leads[0]] < blink[falling + 1]).mean() > 0.9
+        assert 0.05 < np.abs(np.diff(lids, axis=1)).max() < 0.35
+
+
+def test_faces_are_skewed_and_warm_to_a_slowly_changing_degree() -> None:
+    lives = lived(6, range(8 * MINUTE))
+    for values in (np.array([life.skew for life in lives]), np.array([life.warmth for life in lives])):
+        assert values.std() > 0.1
+        assert np.abs(np.diff(values)).max() < 0.02
+    sides = {np.sign(np.mean([life.skew for life in lived(seed, range(0, 3000, 50))])) for seed in range(8)}
+    assert sides == {-1, 1}

@@ -13,7 +13,9 @@ from visavis.stream.controls import Controls
 from visavis.stream.media import TickAudio
 
 LIDS = [UNITS.index(name) for name in UNITS if name.startswith("eye")]
+SMILE = [UNITS.index(name) for name in UNITS if name.startswith(("mouthSmile", "mouthDimple"))]
 MOUTH = [UNITS.index(name) for name in UNITS if name.startswith(("mouth", "jaw", "tongue"))]
+MOUTH = [unit for unit in MOUTH if unit not in SMILE]
 BLINK = BLINK_LEFT
 
 
@@ -62,6 +64,26 @@ def test_silence_rests_while_the_head_and_the_eyes_live() -> None:
     assert not any(motion.units[MOUTH].any() for motion in motions)
     assert np.std([motion.head[0] for motion in motions]) > 0.3
     assert max(motion.units[BLINK] for motion in motions) > 0.9
+
+
+def test_a_face_at_rest_begins_as_a_still_and_warms_to_a_faint_smile_that_other_moods_take_back() -> None:
+    ticks = [heard(index) for index in range(300)]
+    smiles = [float(motion.units[SMILE].max()) for motion in perform(ticks)]
+    assert max(smiles[: DELAY_TICKS + 2]) < 0.002
+    assert 0.01 < np.mean(smiles[60:]) < 0.12
+    assert np.abs(np.diff(smiles)).max() < 0.01
+    sad = perform(ticks, controls=Controls(emotion="sad"))
+    assert max(float(motion.units[SMILE].max()) for motion in sad[20:]) == 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_halves_of_a_face_do_nearly_but_not_quite_the_same(seed: int) -> None:
+    motions = perform([heard(index) for index in range(600)], seed=seed)
+    brow = [UNITS.index(f"browOuterUp{side}") for side in ("Left", "Right")]
+    left, right = np.array([motion.units[brow] for motion in motions if motion.units[brow].min() > 0.02]).T
+    assert 0.03 < np.abs(left / right - 1).mean() < 0.3
+    lids = np.array([motion.units[[BLINK, BLINK + 1]] for motion in motions])
+    assert 0.03 < np.abs(np.diff(lids, axis=1)).max() < 0.35
 
 
 def test_a_head_begins_where_a_still_has_it_and_turns_slowly_from_there() -> None:
