@@ -37,6 +37,7 @@ CONVS = [
     )
     for inputs, stages in ((32, 4), (64, 3), (64, 4), (128, 2), (128, 3))
 ]
+SHARED_BYTES = 227 << 10
 TILES = [Tile(cells, 0, warps) for cells in (16, 32, 64, 128) for warps in (2, 4, 8)]
 Call = Callable[[], object]
 
@@ -54,11 +55,19 @@ class Work:
     rival: Callable[[], Call] | None = None
 
     def tiles(self) -> list[Any]:
-        """`Tile`s keep the channels that they have."""
+        """Those that fit the card; `Tile`s keep the channels that they have."""
         if self.flops:
-            return CONVS
+            doubled, size = 1 + self.key.startswith("modulated"), 1 if self.key.endswith("_8") else 2
+            return [tile for tile in CONVS if fits(tile, doubled, size)]
         channels = self.table[self.key].channels
         return [Tile(tile.cells, channels, tile.warps) for tile in TILES]
+
+
+def fits(tile: ConvTile, doubled: int, size: int) -> bool:
+    """Whether what a program sums stays in registers, and what it reads in shared memory."""
+    outputs = doubled * tile.channels
+    sums = tile.cells * outputs // (32 * tile.warps)
+    return sums <= 128 and (tile.cells + outputs) * tile.inputs * size * tile.stages <= SHARED_BYTES
 
 
 def normal(*shape: int, dtype: torch.dtype = HALF) -> Tensor:

@@ -59,3 +59,46 @@ def alike(got: Tensor, expected: Tensor) -> None:
     assert not torch.isnan(got).any()
     scale = float(expected.float().abs().max())
     torch.testing.assert_close(got.float(), expected.float(), atol=close * scale, rtol=close)
+
+
+def official_shapes() -> None:
+    """Launch every kernel of the picture networks as the official size does, half precision and 8 bits. What
+    comes out is of no use: for a process in which kernels are only compiled."""
+    from visavis.render.ditto.core import conv_kernels, decoder_kernels, sampling_kernels, warp_kernels
+
+    def half(*shape: int) -> Tensor:
+        return torch.empty(shape, dtype=torch.float16)
+
+    def full(*shape: int) -> Tensor:
+        return torch.empty(shape)
+
+    which, points = torch.zeros(1, dtype=torch.int64), full(1, 21, 3)
+    sampling_kernels.motion_input(half(1, 16, 64, 64, 4), which, points, points, out=half(16, 64, 64, 112))
+    found, flat = half(16, 64, 64, 176), half(1, 64, 64, 512)
+    volume = half(1, 16, 64, 64, 32)
+    sampling_kernels.deform(found, full(22), points, points, volume, which, taps=7, out=flat)
+    sums = warp_kernels.depth_sum
+    sums(half(16, 64, 64, 192), full(64), depth=16, taps=3, out=half(16, 32, 32, 64), pool=2)
+    larger = half(16, 33, 33, 384)
+    beside = half(16, 64, 64, 112)
+    sums(larger, full(32), depth=16, taps=3, out=half(16, 64, 64, 144), enlarge=2, beside=beside)
+    wide = half(1, 64, 64, 256)
+    warp_kernels.leak(wide, full(256), 0.01)
+    warp_kernels.occlude(wide, full(256), found, full(1), first=154, depth=16, out=wide)
+    for factor, kinds in ((1, 1), (2, 4), (4, 9)):
+        small, side = half(1, 64 + (factor > 1), 64 + (factor > 1), 128 * kinds), 64 * factor
+        decoder_kernels.shared(small, full(128), factor=factor, out=half(1, side, side, 128))
+    x, stats = half(1, 64, 64, 512), full(1, 2, 512)
+    decoder_kernels.settle(x, full(512), plus=(x,), out=x, stats=stats)
+    decoder_kernels.measure(x, stats=stats)
+    decoder_kernels.rectify(flat, full(512), plus=(x, half(1, 64, 64, 768)[..., 256:]), slope=0.2, out=x)
+    both = half(1, 64, 64, 1024)
+    scale, shift = both[..., ::2], both[..., 1::2]
+    decoder_kernels.modulate(x, stats, scale, shift, full(1024), enlarge=1, slope=0.2, out=x)
+    decoder_kernels.picture(half(1, 256, 256, 16), full(12), full(512, 512), out=half(1, 512, 512, 4))
+    for dtype in (torch.float16, torch.float8_e4m3fn):
+        weight = half(1024, 128, 3, 3).to(dtype).contiguous(memory_format=torch.channels_last)
+        shared = half(1, 64, 64, 128).to(dtype)
+        conv_kernels.modulated(shared, weight, full(1024), x, stats, enlarge=1, slope=0.2, out=x)
+        weight = half(512, 512, 3, 3).to(dtype).contiguous(memory_format=torch.channels_last)
+        conv_kernels.convolved(x.to(dtype), weight, full(512), out=half(1, 64, 64, 512))

@@ -136,6 +136,7 @@ def _modulated(
     C,
     S: tl.constexpr,
     ENLARGE: tl.constexpr,
+    ALONE: tl.constexpr,
     CELLS: tl.constexpr,
     CHANNELS: tl.constexpr,
     INPUTS: tl.constexpr,
@@ -147,20 +148,28 @@ def _modulated(
     cell = block * CELLS + tl.arange(0, CELLS)
     y = (cell // W) % H
     column = cell % W
-    by = tl.zeros([CELLS, CHANNELS], tl.float32)
-    to = tl.zeros([CELLS, CHANNELS], tl.float32)
+    row = (tl.program_id(0) % groups) * (2 * CHANNELS) + tl.arange(0, 2 * CHANNELS)
+    found = tl.zeros([CELLS, 2 * CHANNELS], tl.float32)
     for step in range(9 * ((S + INPUTS - 1) // INPUTS)):
         left = _taps(shared, cell, y, column, total, H, W, step, S, 3, INPUTS)
-        by = tl.dot(left, _row(weight, channel, wanted, step, S, 3, INPUTS), by, input_precision="ieee")
-        to = tl.dot(left, _row(weight, channel + C, wanted, step, S, 3, INPUTS), to, input_precision="ieee")
+        right = _row(weight, row, row < 2 * C, step, S, 3, INPUTS)
+        found = tl.dot(left, right, found, input_precision="ieee")
+    by, to = tl.split(tl.reshape(found, [CELLS, CHANNELS, 2]))
     both = (cell < total)[:, None] & wanted[None, :]
     slot = cell // (H * W)
     source = (slot * (H // ENLARGE) + y // ENLARGE) * (W // ENLARGE) + column // ENLARGE
     value = tl.load(x + source.to(tl.int64)[:, None] * C + channel[None, :], mask=both, other=0.0).to(
         tl.float32
     )
-    own = stats + slot[:, None] * (2 * C) + channel[None, :]
-    value = (value - tl.load(own, mask=both, other=0.0)) * tl.load(own + C, mask=both, other=0.0)
+    if ALONE:
+        own = stats + (block * CELLS // (H * W)) * (2 * C) + channel
+        mean = tl.load(own, mask=wanted, other=0.0)[None, :]
+        steepness = tl.load(own + C, mask=wanted, other=0.0)[None, :]
+    else:
+        own = stats + slot[:, None] * (2 * C) + channel[None, :]
+        mean = tl.load(own, mask=both, other=0.0)
+        steepness = tl.load(own + C, mask=both, other=0.0)
+    value = (value - mean) * steepness
     value = value * (by + tl.load(bias + channel, mask=wanted, other=0.0)[None, :])
     value += to + tl.load(bias + C + channel, mask=wanted, other=0.0)[None, :]
     value = tl.where(value > 0, value, value * slope)
@@ -197,6 +206,7 @@ def modulated(
         channels,
         inputs,
         enlarge,
+        height * width % tile.cells == 0,
         tile.cells,
         tile.channels,
         tile.inputs,

@@ -70,8 +70,8 @@ class DecoderOps(Protocol):
 
 class Modulation(nn.Module):
     """A `Spade` of C channels: the map that is `shared`, for features enlarged `factor` times, and the
-    convolution of it that gives scale and shift, `both`. Of a shortcut, `both` gives the scale, and after it
-    the shift already brought to the shortcut's width."""
+    convolution of it that gives scale and shift in turns, `both`. Of a shortcut, `both` gives all of the
+    scale, and after it the shift already brought to the shortcut's width."""
 
     def __init__(self, shared: Layer, both: Layer, *, factor: int, channels: int) -> None:
         super().__init__()
@@ -180,7 +180,7 @@ class FastDecoder(nn.Module):
 def _modulation(spade: Spade, factor: int, dtype: torch.dtype) -> Modulation:
     gamma, beta = spade.mlp_gamma, spade.mlp_beta
     both = Layer(
-        channels_last(torch.cat((gamma.weight.detach(), beta.weight.detach())), dtype),
+        channels_last(torch.stack((gamma.weight.detach(), beta.weight.detach()), 1).flatten(0, 1), dtype),
         torch.cat((_bias(gamma.bias) + 1, _bias(beta.bias))),
     )
     return Modulation(_shared(spade, factor, dtype), both, factor=factor, channels=gamma.out_channels)

@@ -230,6 +230,7 @@ def _modulate(
     W,
     C,
     PITCH,
+    STEP: tl.constexpr,
     ENLARGE: tl.constexpr,
     SHIFTS: tl.constexpr,
     CELLS: tl.constexpr,
@@ -247,11 +248,11 @@ def _modulate(
     mean = tl.load(stats + slot * 2 * C + channel, mask=wanted, other=0.0)
     steepness = tl.load(stats + slot * 2 * C + C + channel, mask=wanted, other=0.0)
     row = (slot * H * W + cell)[:, None]
-    by = tl.load(scale + row * PITCH + channel[None, :], mask=both, other=0.0).to(tl.float32)
+    by = tl.load(scale + row * PITCH + (channel * STEP)[None, :], mask=both, other=0.0).to(tl.float32)
     by += tl.load(bias + channel, mask=wanted, other=0.0)[None, :]
     value = (value - mean[None, :]) * steepness[None, :] * by
     if SHIFTS:
-        to = tl.load(shift + row * PITCH + channel[None, :], mask=both, other=0.0).to(tl.float32)
+        to = tl.load(shift + row * PITCH + (channel * STEP)[None, :], mask=both, other=0.0).to(tl.float32)
         value += to + tl.load(bias + C + channel, mask=wanted, other=0.0)[None, :]
     value = tl.where(value > 0, value, value * slope)
     tl.store(out + row * C + channel[None, :], value.to(out.dtype.element_ty), mask=both)
@@ -283,6 +284,7 @@ def modulate(
         width,
         channels,
         scale.stride(2),
+        scale.stride(3),
         enlarge,
         shift is not None,
         tile.cells,
@@ -303,7 +305,8 @@ def modulated(
     out: Tensor,
 ) -> None:
     """cuDNN's convolution, then the rest; `conv_kernels.modulated` does all in one."""
-    scale, shift = convolved(shared, weight).chunk(2, dim=-1)
+    found = convolved(shared, weight)
+    scale, shift = found[..., ::2], found[..., 1::2]
     modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out)
 
 

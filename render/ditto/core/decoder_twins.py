@@ -87,8 +87,9 @@ def modulated(
     out: Tensor,
 ) -> None:
     """Into `out` (B, H, W, C), `x` as `modulate` does it, by scale and shift that are `shared` (B, H, W, S)
-    by `weight` (2 C, S, 3, 3); `bias` (2 C,) float32 comes on top."""
-    scale, shift = convolved(shared, weight).chunk(2, dim=-1)
+    by `weight` (2 C, S, 3, 3), in turns; `bias` (2 C,) float32, that of all scales first, comes on top."""
+    found = convolved(shared, weight)
+    scale, shift = found[..., ::2], found[..., 1::2]
     modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out)
 
 

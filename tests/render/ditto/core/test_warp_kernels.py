@@ -74,14 +74,3 @@ def test_the_whole_network_in_half_precision() -> None:
     got = fast(fast.volumes(feature), torch.tensor([0, 1]), source, driven).float()
     expected = warp(size)(feature, source, driven).permute(0, 2, 3, 1)
     assert float((got - expected).norm() / expected.norm()) < 5e-3
-
-
-def test_a_slot_is_the_same_alone_and_in_a_batch() -> None:
-    size = WarpSize.tiny()
-    feature, source, driven = warp_inputs(size, 2)
-    small = FastWarp(warp(size), warp_kernels, dtype=torch.float16).volumes(feature[..., :4, :5]).small
-    many = torch.full((2 * 4, 4, 5, 48), torch.nan, dtype=torch.float16)
-    warp_kernels.motion_input(small, torch.tensor([0, 1]), source, driven, out=many)
-    alone = torch.empty(4, 4, 5, 48, dtype=torch.float16)
-    warp_kernels.motion_input(small, torch.tensor([1]), source[1:], driven[1:], out=alone)
-    assert torch.equal(alone, many[4:])
