@@ -28,7 +28,7 @@ a beard, however long, does not."""
 _BAND_PX = 24
 _AVERTED = -0.5
 """Cosine to the viewer below which a part of the mouth's interior never comes to face it."""
-_TURN_FROM, _TURN_TO = 0.42, 0.9
+_TURN_FROM, _TURN_TO = 0.47, 0.79
 """Between these shares of the way from the middle view of the hair to another, the two are cross-faded."""
 
 

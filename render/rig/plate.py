@@ -99,7 +99,7 @@ _LEAN_DEG = 0.35
 """Tilt of the shoulders at full lean."""
 _SIDE_DM = 1.3
 """Half width over which a tilt grows: beyond it a shoulder goes up or down as a whole."""
-_BAND_PX = 20
+_BAND_PX = 28
 _RAMP_DM, _HOLD_DM = 1.0, 0.8
 """From no shift to all of it above the collar, and below it until it fades, in model units."""
 _LOW_BREATH, _LOW_LEAN, _LOW_TILT = 0.35, 0.7, 0.3
@@ -197,8 +197,9 @@ def bands(side: F32, first: int, last: int) -> Bands:
     edges = [first]
     while edges[-1] < last:
         at = edges[-1]
-        same = np.flatnonzero(side[at:last] != side[at])
-        edges.append(min(max(at + (int(same[0]) if len(same) else last - at), at + _BAND_PX), last))
+        other = np.flatnonzero(side[at:last] != side[at])
+        same = int(other[0]) if len(other) else last - at
+        edges.append(at + same if same > 1 else min(at + _BAND_PX, last))
     sides = [float(side[a:b].mean()) for a, b in pairwise(edges)]
     return Bands(np.array(edges, np.int32), np.array(sides, np.float32))
 

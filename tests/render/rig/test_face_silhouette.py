@@ -59,7 +59,7 @@ def test_a_head_shows_no_room_between_its_skin_and_its_hair(name: str, yaw: floa
 
 def test_a_gap_between_skin_and_hair_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing seals what two views of the hair leave open, the far side of the head shows the room."""
-    motion = moved({}, head=(11, 10, 0))
+    motion = moved({}, head=(11.5, 10, 0))
     head = inside("ruby", motion, cover(whole("ruby"), motion))
 
     def leave(*_: object) -> None:
