@@ -63,10 +63,10 @@ def _levelled(x, gain, offset, rows, HALF: tl.constexpr):
     at = tl.arange(0, HALF)[None, :]
     low = tl.load(x + rows[:, None] * (2 * HALF) + at).to(tl.float32)
     high = tl.load(x + rows[:, None] * (2 * HALF) + HALF + at).to(tl.float32)
-    mean = (tl.sum(low, 1) + tl.sum(high, 1)) / (2 * HALF)
+    mean = tl.sum(low + high, 1) / (2 * HALF)
     low -= mean[:, None]
     high -= mean[:, None]
-    spread = (tl.sum(low * low, 1) + tl.sum(high * high, 1)) / (2 * HALF)
+    spread = tl.sum(low * low + high * high, 1) / (2 * HALF)
     scale = tl.rsqrt(spread + EPSILON)[:, None]
     low = low * scale * tl.load(gain + at) + tl.load(offset + at)
     high = high * scale * tl.load(gain + HALF + at) + tl.load(offset + HALF + at)
@@ -171,11 +171,12 @@ def _recalled(q, keys, values, late_keys, late_values, column, length, scale, ke
         place = (at - length) * late_step
         k += tl.load(late_keys + place[None, :] + column[:, None], mask=late[None, :], other=0.0)
         v += tl.load(late_values + place[:, None] + column[None, :], mask=late[:, None], other=0.0)
-    scores = tl.dot(q, k, input_precision="ieee") * scale
+    scores = tl.dot(q, k, input_precision="ieee")
     scores = tl.where(at[None, :] < length + LATE, scores, float("-inf"))
-    shares = tl.exp(scores - tl.max(scores, 1)[:, None])
-    total = tl.sum(shares, 1)[:, None]
-    return tl.dot(shares.to(v.dtype), v, input_precision="ieee") / total
+    scale = scale * 1.4426950408889634
+    shares = tl.exp2(scores * scale - (tl.max(scores, 1) * scale)[:, None])
+    share = 1.0 / tl.sum(shares, 1)
+    return tl.dot(shares.to(v.dtype), v, input_precision="ieee") * share[:, None]
 
 
 @triton.jit

@@ -84,7 +84,7 @@ class MotionKernels:
     ) -> None:
         (count, length, width), late = out.shape, memory.late_keys.shape[0]
         shared = count // 2 - 1
-        if not self.tiles.levels_within:
+        if not self.tiles.looks_within:
             self.level_project(rows, level, query, turned=width, levelled=levelled, out=asked)
             self._attend(asked, memory, heads, out, shared=shared, late=late)
             return

@@ -1,6 +1,6 @@
 """The memory that sampling windows of motion works in: all of it is taken once, for one number of slots."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import torch
@@ -99,6 +99,12 @@ class MotionInputs:
             ),
         )
 
+    def at(self, batch: int) -> Self:
+        """The first `batch` slots, in the same memory."""
+        some = slice(batch)
+        held = replace(self.held, old=self.held.old[some], follows=self.held.follows[some])
+        return type(self)(self.lead[some], self.conditions[some], self.start[some], self.noise[:, some], held)
+
 
 @dataclass(frozen=True, slots=True)
 class MotionRoom:
@@ -154,3 +160,22 @@ class MotionRoom:
         room.memory[0].copy_(plan.deaf_memory)
         room.film[0].copy_(plan.deaf_film)
         return room
+
+    def at(self, batch: int) -> Self:
+        """Room for the first `batch` slots, in the same memory."""
+        some, both, shared = slice(batch), slice(2 * batch), slice(1 + batch)
+        return type(self)(
+            noisy=self.noisy[some],
+            hidden=self.hidden[both],
+            levelled=self.levelled[:, both],
+            mixed=self.mixed[both],
+            asked=self.asked[both],
+            seen=self.seen[both],
+            fed=self.fed[both],
+            heard=self.heard[some],
+            pooled=self.pooled[:, some],
+            lead=self.lead[some],
+            activated=self.activated[some],
+            memory=self.memory[shared],
+            film=self.film[shared],
+        )

@@ -46,7 +46,11 @@ def motion_rows(
         rows[f"motion plain {steps} {batch}"] = _plain(plain, given)
         rows[f"motion twins {steps} {batch}"] = _captured(plan, given, motion_twins)
         if device.type == "cuda":
-            rows[f"motion kernels {steps} {batch}"] = _captured(plan, given, motion_ops(device, batch))
+            kernels, half = motion_ops(device, batch), torch.float16
+            rows[f"motion kernels {steps} {batch}"] = _captured(plan, given, kernels)
+            rows[f"motion kernels, half carried {steps} {batch}"] = _captured(
+                plan, given, kernels, carried=half
+            )
     return rows
 
 
@@ -85,14 +89,15 @@ def changes(tiles: Tiles) -> dict[str, Change]:
     """By name, what may make `tiles` quicker, what promises most first."""
     made: dict[str, Change] = {AS_IT_IS: lambda now: now}
     made["early"] = _with(early=True)
-    made["levels the other way"] = _with(levels_within=not tiles.levels_within)
     for name, shape in {"mix": MIX, "widen": WIDEN, "square": SQUARE, "narrow": NARROW}.items():
         for tile in _FEW if tiles.levels_within else _MANY:
             made[f"{name} {tile}"] = _at(shape, tile)
     if tiles.levels_within:
+        made["looks apart"] = _with(looks_within=False)
+        made["levels apart"] = _with(levels_within=False)
         made["square weights at once"] = _at(SQUARE, Tile(16, 32, 512))
         made["narrow weights at once"] = _at(NARROW, Tile(16, 32, 1024, 8))
-    for queries, warps in product((16, 32, 64, 128), (4, 8)):
+    for queries, warps in product((16, 32) if tiles.looks_within else (16, 32, 64, 128), (4, 8)):
         fields = {"queries": queries, "attend_warps": warps, "look_warps": warps}
         made[f"{queries} queries, {warps} warps"] = _with(**fields)
     for rows, warps in product((1, 2, 4, 8), (2, 4)):
@@ -142,8 +147,11 @@ def motion_errors(
     found["plain"] = _error(half, exact)
     ops: dict[str, MotionOps] = {"twins": motion_twins, "kernels": motion_ops(device, batch)}
     for name, own in ops.items():
-        sampling = MotionWindow(plan, MotionRoom.of(plan, batch, plain_zeros(device)), own)
         whole, turned = torch.empty_like(given.start), torch.empty_like(given.start)
+        room = MotionRoom.of(plan, batch, plain_zeros(device), carried=torch.float16)
+        MotionWindow(plan, room, own)(given, whole)
+        found[f"{name}, half carried"] = _error(whole, exact)
+        sampling = MotionWindow(plan, MotionRoom.of(plan, batch, plain_zeros(device)), own)
         sampling(given, whole)
         found[name] = _error(whole, exact)
         sampling(_rolled(given), turned)
@@ -170,9 +178,11 @@ def _plain(sampler: MotionSampler, given: MotionInputs) -> Callable[[], Tensor]:
     return lambda: sampler(given.lead, given.conditions, given.start, given.noise, hold=hold)
 
 
-def _captured(plan: MotionPlan, given: MotionInputs, ops: MotionOps) -> Call:
+def _captured(
+    plan: MotionPlan, given: MotionInputs, ops: MotionOps, *, carried: torch.dtype = torch.float32
+) -> Call:
     """The call itself where there is no card."""
-    room = MotionRoom.of(plan, len(given.lead), plain_zeros(plan.device))
+    room = MotionRoom.of(plan, len(given.lead), plain_zeros(plan.device), carried=carried)
     sampling, out = MotionWindow(plan, room, ops), torch.empty_like(given.start)
     if plan.device.type != "cuda":
         return lambda: sampling(given, out)

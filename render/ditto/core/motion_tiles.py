@@ -27,15 +27,16 @@ class Tiles:
 
     Products have the tile of their (outputs, inputs), or `other`. With `levels_within` a product that reads
     levelled rows levels them itself, again in each program, which saves a launch and pays while rows are few
-    (16 or 32 a tile, and as many queries); else a kernel of its own does, `level_rows` a program. Attention
-    takes `queries` a program. The last kernel of a step makes `leave_columns` of all rows of a slot. With
-    `early` a kernel starts while the one before it ends, and waits for its results (compute capability 9.0
-    and later).
+    (16 or 32 a tile); else a kernel of its own does, `level_rows` a program. Attention takes `queries` a
+    program; with `looks_within` it makes those of what is heard itself (16 or 32). The last kernel of a step
+    makes `leave_columns` of all rows of a slot. With `early` a kernel starts while the one before it ends,
+    and waits for its results (compute capability 9.0 and later).
     """
 
     other: Tile
     by_shape: Mapping[tuple[int, int], Tile] = field(default_factory=lambda: MappingProxyType({}))
     levels_within: bool = False
+    looks_within: bool = False
     level_rows: int = 4
     level_warps: int = 4
     queries: int = 64
@@ -73,6 +74,7 @@ _FEW: Final = Tiles(
         once=Tile(16, 64),
     ),
     levels_within=True,
+    looks_within=True,
     queries=16,
     leave_columns=16,
 )

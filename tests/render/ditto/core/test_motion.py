@@ -81,6 +81,15 @@ def test_what_a_window_leaves_behind_changes_no_other() -> None:
     assert all(torch.equal(part, same) for part, same in zip(kept, before, strict=True))
 
 
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_fewer_slots_may_have_a_part_of_the_room_of_more(batch: int) -> None:
+    large, given = tiny(4, 4), inputs(4, 4)
+    sampled(large, given)
+    small = replace(large, room=large.room.at(batch))
+    assert torch.equal(sampled(small, given.at(batch)), sampled(tiny(batch, 4), given.at(batch)))
+    assert small.room.film.data_ptr() == large.room.film.data_ptr()
+
+
 def test_sampling_never_asks_for_a_value() -> None:
     """Nothing on the meta device has one, and nothing of another device may meet it."""
     with torch.device("meta"):

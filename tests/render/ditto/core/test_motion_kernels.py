@@ -18,7 +18,7 @@ assert support.interpreter.triton
 SPLIT = MotionKernels(
     Tiles(other=Tile(16, 16, 16), level_rows=8, queries=16, leave_columns=16, leave_depth=16)
 )
-WITHIN = MotionKernels(replace(SPLIT.tiles, levels_within=True))
+WITHIN = MotionKernels(replace(SPLIT.tiles, levels_within=True, looks_within=True))
 BOTH = pytest.mark.parametrize("kernels", [SPLIT, WITHIN], ids=["levels apart", "levels within"])
 TYPES = pytest.mark.parametrize(
     ("dtype", "allowed"), [(torch.float32, 3e-6), (torch.float16, 4e-3)], ids=["fp32", "fp16"]

@@ -22,19 +22,28 @@ HELD_BYTES = 227 * 1024
 """Shared memory of a program, at most, on an H200."""
 
 
-@pytest.mark.parametrize("levels_within", [False, True])
+@pytest.mark.parametrize("within", [False, True])
 @pytest.mark.parametrize(
     ("batch", "dtype", "allowed"),
     [(1, torch.float32, 2e-6), (3, torch.float32, 2e-6), (2, torch.float16, 3e-3)],
 )
 def test_a_window_by_kernels_is_that_by_their_twins(
-    batch: int, dtype: torch.dtype, allowed: float, levels_within: bool
+    batch: int, dtype: torch.dtype, allowed: float, within: bool
 ) -> None:
     plan = MotionPlan.of(tiny_model(), Schedule.of(2), dtype)
-    kernels = MotionKernels(replace(TILES, levels_within=levels_within))
+    kernels = MotionKernels(replace(TILES, levels_within=within, looks_within=within))
     given = inputs(batch, 2)
     found = sampled(window(plan, batch, kernels), given)
     assert error(found, sampled(window(plan, batch), given)) < allowed
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_kernels_work_in_a_part_of_the_room_of_more_slots(within: bool) -> None:
+    plan = MotionPlan.of(tiny_model(), Schedule.of(1), torch.float32)
+    kernels = MotionKernels(replace(TILES, levels_within=within, looks_within=within))
+    large, given = window(plan, 3, kernels), inputs(3, 1)
+    found = sampled(replace(large, room=large.room.at(2)), given.at(2))
+    assert error(found, sampled(window(plan, 2), given.at(2))) < 2e-6
 
 
 COMPILE = """
