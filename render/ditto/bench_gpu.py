@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ...stream.errors import SetupError, UsageError
 from .bench_encoder import EncoderSize, StandInEncoder
-from .bench_load import Load, capacity
+from .bench_load import PICTURE, Load, capacity
 from .blocks import fold_batch_norms
 from .core.replay import BUCKETS, Replay
 from .decoder import Decoder, DecoderSize
@@ -52,7 +52,7 @@ class Sizes:
 @dataclass(frozen=True, slots=True)
 class GpuBench:
     """What to run. `device` is cpu, cuda, or auto for the better one there is; `most` sessions are tried, for
-    `ticks` each; `rounds` a step."""
+    `ticks` each, with a `picture` (width, height) each; `rounds` a step."""
 
     device: str = "auto"
     seed: int = 1
@@ -60,6 +60,7 @@ class GpuBench:
     rounds: int = 30
     most: int = 16
     ticks: int = 500
+    picture: tuple[int, int] = PICTURE
     sizes: Sizes = field(default_factory=Sizes)
 
     def __post_init__(self) -> None:
@@ -91,7 +92,7 @@ def measure(bench: GpuBench, told: Callable[[str], None] = lambda _: None) -> di
         shape = WindowShape(*PRESETS[name])
 
         def load(sessions: int, shape: WindowShape = shape) -> Load:
-            return Load(networks, shape, sessions=sessions)
+            return Load(networks, shape, sessions=sessions, size=bench.picture)
 
         found = capacity(load, most=bench.most, ticks=bench.ticks)
         report["capacity"][name] = found
@@ -108,8 +109,8 @@ def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]
     most, side = max(bench.batches), bench.sizes.side
     feature, source, driven = _inputs(bench, device, most)
     volumes = warp.volumes(feature)
-    mask = torch.ones(8 * side, 8 * side, device=device)
     out = torch.zeros(most, 8 * side, 8 * side, 4, device=device, dtype=decoder.dtype)
+    mask = torch.ones_like(out[0, ..., 0])
     which = torch.arange(most, device=device)
 
     @torch.no_grad()

@@ -1,4 +1,7 @@
-"""How many presenters a device holds: sessions that all speak, tick after tick, and how long a tick takes."""
+"""How many presenters a device holds: sessions that all speak, tick after tick, and how long a tick takes.
+
+A tick is over when the pictures of all sessions are in the host's memory, as an encoder takes them.
+"""
 
 import time
 from collections.abc import Callable
@@ -10,8 +13,13 @@ import torch
 from numpy.typing import NDArray
 
 from ...stream.clock import FEATURE_HOP
+from ..surface import Surface
 from .conditions import Character
 from .controls import Following, FrameControls
+from .core.choice import ops_for
+from .core.pictures import Pictures
+from .core.transfers import transfers_for
+from .decoder import ENLARGED
 from .delay import WindowShape
 from .motion import WIDTH, Motion, Source
 from .mover import Mover
@@ -19,6 +27,10 @@ from .networks import Networks
 from .painter import BATCH, Appearance, Painter, Stroke
 
 TICK_MS: Final = 40.0
+PICTURE: Final = (1080, 1920)
+FACE: Final = 0.78
+"""Of a picture's shorter side is the crop that is put on it."""
+SURFACES: Final = 3
 SETTLING: Final = 20
 """Ticks before any is counted, beside the delay of the windows."""
 
@@ -47,11 +59,23 @@ class Load:
     """Sessions with faces of noise that hear noise, each a tick later than the one before, so that their hops
     do not fall together."""
 
-    def __init__(self, networks: Networks, shape: WindowShape, *, sessions: int) -> None:
-        self.sessions = sessions
+    def __init__(
+        self, networks: Networks, shape: WindowShape, *, sessions: int, size: tuple[int, int] = PICTURE
+    ) -> None:
+        """Pictures are of `size` (width, height)."""
+        self.sessions, self._size = sessions, size
+        self._pictures = Pictures(
+            ops_for(networks.device).composite,
+            transfers_for(networks.device),
+            slots=sessions,
+            largest=size,
+            side=ENLARGED * networks.side,
+            dtype=networks.decoder.dtype,
+        )
+        self._surfaces: list[list[Surface]] = []
         bound = torch.full((WIDTH,), torch.inf, device=networks.device)
         self._mover = Mover(networks, shape, slots=sessions, cache_bytes=0)
-        self._painter = Painter(networks, self._mover.motion, low=-bound, high=bound)
+        self._painter = Painter(networks, self._mover.motion, low=-bound, high=bound, pictures=self._pictures)
         self._random = np.random.default_rng(1)
         self._networks = networks
         self._tick = 0
@@ -81,8 +105,12 @@ class Load:
             for slot in speaking
             if (frame := self._tick - slot - self._mover.delay) >= 0
         ]
+        surfaces = [self._surfaces[stroke.slot][self._tick % SURFACES] for stroke in strokes]
         for first in range(0, len(strokes), BATCH):
-            self._painter.paint(strokes[first : first + BATCH])
+            end = first + BATCH
+            self._painter.show(strokes[first:end], surfaces[first:end])
+        for surface in surfaces:
+            surface.wait()
         self._tick += 1
 
     def _open(self, slot: int) -> None:
@@ -93,6 +121,12 @@ class Load:
             torch.randn(1, 63, generator=drawn) * 0.3,
         )
         volume = torch.randn(1, size.channels, size.depth, side, side, generator=drawn)
+        width, height = self._size
+        scale = FACE * min(width, height) / (ENLARGED * side)
+        left, top = width * (1 - FACE) / 2, height / 4
+        matrix = np.array([[[scale, 0, left], [0, scale, top]]], np.float32)
+        self._pictures.open(slot, np.full((height, width, 3), 90, np.uint8), matrix)
+        self._surfaces.append(list(self._pictures.surfaces(slot, SURFACES)))
         self._painter.open(slot, Appearance(volume, source), Following())
         eyes = torch.ones(1, 2), torch.zeros(1, 6)
         character = Character.from_source(source, *eyes, canonical=source.canonical[0])

@@ -21,7 +21,10 @@ from . import tensors as table
 from .checkpoints import Source as WeightsSource
 from .checkpoints import parse_source
 from .configuration import load_configuration
-from .decoder import DecoderSize
+from .core.choice import ops_for
+from .core.pictures import Pictures
+from .core.transfers import transfers_for
+from .decoder import ENLARGED, DecoderSize
 from .delay import WindowShape, spec_of
 from .direction import Direction
 from .live_options import LiveOptions
@@ -39,6 +42,8 @@ from .smoothing import VIDEO_FRAMES, moving_mean
 _LOG = logging.getLogger(__name__)
 
 SLOTS: Final = 16
+LARGEST: Final = (1920, 1080)
+"""Pictures, upright or across, that a GPU keeps room for."""
 CONFIGURATIONS: Final = ("configuration_online", "configuration")
 """Files with arrays that live sessions use; the first that is there is taken."""
 
@@ -66,7 +71,6 @@ class DittoEngine:
 
     kind = "ditto"
     max_batch = BATCH
-    pictures = None
 
     def __init__(
         self,
@@ -78,10 +82,12 @@ class DittoEngine:
         slots: int = SLOTS,
         options: LiveOptions | None = None,
         cache_bytes: int = CACHE_BYTES,
+        largest: tuple[int, int] | None = None,
     ) -> None:
         """`weights` as `checkpoints.parse_source` takes them; `networks`, where given, are used instead.
         `options` are by default those of the official configuration among the weights, if there is one.
-        Motion of up to `cache_bytes` is kept for when it is wanted again."""
+        Motion of up to `cache_bytes` is kept for when it is wanted again. Pictures of up to `largest` (width,
+        height) are made whole on the device, on a GPU unless told otherwise; else crops."""
         self._source: WeightsSource | None = None
         self._provenance = Provenance()
         if networks is None:
@@ -92,7 +98,16 @@ class DittoEngine:
         self._mover = Mover(
             networks, shape or WindowShape(), slots=slots, steps=check_steps(steps), cache_bytes=cache_bytes
         )
-        self._painter = Painter(networks, self._mover.motion, low=self._options.low, high=self._options.high)
+        if largest is None and networks.device.type == "cuda":
+            largest = LARGEST
+        self.pictures = pictures_for(networks, slots, largest) if largest else None
+        self._painter = Painter(
+            networks,
+            self._mover.motion,
+            low=self._options.low,
+            high=self._options.high,
+            pictures=self.pictures,
+        )
         self._slots: dict[int, _Slot] = {}
         self._slow = networks.device.type == "cpu" and networks.decoder.size == DecoderSize()
         self.spec = spec_of(self._mover.shape)
@@ -127,6 +142,11 @@ class DittoEngine:
         eyes = tensors[table.EYE_OPEN].float(), tensors[table.EYE_BALL].float()
         options, frames, own_seed = self._options, len(canonical), seed_for(seed, avatar.name)
         following = options.following(frames, float(source.motion.scale[0]))
+        side = self._painter.side
+        matrices = np.stack([_from_crop(matrix.numpy(), side) for matrix in tensors[table.MATRIX]])
+        if self.pictures is not None:
+            # Before anything else: there may be no room for its plate.
+            self.pictures.open(slot, avatar.plate(size), matrices)
         self._painter.open(slot, Appearance(tensors[table.APPEARANCE], source), following)
         self._mover.open(
             slot,
@@ -137,8 +157,6 @@ class DittoEngine:
         )
         if options.films_eyes(frames):
             self._mover.eyes(slot, None, None)
-        side = self._painter.side
-        matrices = np.stack([_from_crop(matrix.numpy(), side) for matrix in tensors[table.MATRIX]])
         direction = Direction(options.manner(frames), delay=self._mover.delay, seed=own_seed, index=index)
         self._slots[slot] = _Slot(direction, matrices, opened=index, start=index, next_tick=index)
 
@@ -156,13 +174,10 @@ class DittoEngine:
         for slot in self._mover.hear([(one.slot, one.audio.heard) for one in due]):
             if not self._painter.has_drawn(slot):
                 self._painter.start_from(slot, self._options.bounded(self._mover.first(slot)))
-        strokes = [self._stroke(one) for one in due if one.draw]
+        drawn = [one for one in due if one.draw]
         crops: dict[int, Crop] = {}
-        for first in range(0, len(strokes), BATCH):
-            batch = strokes[first : first + BATCH]
-            for stroke, pixels in zip(batch, self._painter.paint(batch), strict=True):
-                matrix = self._slots[stroke.slot].matrices[stroke.shown]
-                crops[stroke.slot] = Crop(stroke.frame, pixels, matrix)
+        for first in range(0, len(drawn), BATCH):
+            crops |= self._drawn(drawn[first : first + BATCH])
         return [crops.get(one.slot) if one.draw else None for one in due]
 
     def control(self, slot: int, controls: Controls) -> None:
@@ -188,6 +203,8 @@ class DittoEngine:
         del self._slots[slot]
         self._mover.close(slot)
         self._painter.close(slot)
+        if self.pictures is not None:
+            self.pictures.close(slot)
 
     def counts(self) -> EngineCounts:
         """What has been counted since the engine was made."""
@@ -199,6 +216,18 @@ class DittoEngine:
             cache_bytes=cache.used_bytes,
             mended_samples=self._mover.mended_samples,
         )
+
+    def _drawn(self, due: Sequence[Due]) -> dict[int, Crop]:
+        """By slot; none where pictures are on their way to the surfaces that are due."""
+        strokes = [self._stroke(one) for one in due]
+        if self.pictures is not None:
+            surfaces = [one.surface for one in due if one.surface is not None]
+            self._painter.show(strokes, surfaces)
+            return {}
+        return {
+            stroke.slot: Crop(stroke.frame, pixels, self._slots[stroke.slot].matrices[stroke.shown])
+            for stroke, pixels in zip(strokes, self._painter.paint(strokes), strict=True)
+        }
 
     def _check(self, due: Sequence[Due]) -> None:
         seen: set[int] = set()
@@ -224,6 +253,18 @@ class DittoEngine:
         frame = due.audio.index - self._mover.delay
         row = self._mover.place(frame - place.start)
         return Stroke(due.slot, frame, place.shown(frame), row, place.direction.at(frame))
+
+
+def pictures_for(networks: Networks, slots: int, largest: tuple[int, int]) -> Pictures:
+    """On the device of `networks`, for faces that they draw."""
+    return Pictures(
+        ops_for(networks.device).composite,
+        transfers_for(networks.device),
+        slots=slots,
+        largest=largest,
+        side=ENLARGED * networks.side,
+        dtype=networks.decoder.dtype,
+    )
 
 
 def live_options(source: WeightsSource) -> LiveOptions:

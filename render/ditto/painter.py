@@ -9,9 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ..surface import Surface
 from . import keypoints
 from .controls import Controls, Following, FrameControls
+from .core.composite import Column, weight_lane
 from .core.mirror import Mirror, gathered, named
+from .core.pictures import Pictures, Showing
 from .core.replay import BUCKETS, Replay
 from .core.warp import Volumes
 from .decoder import ENLARGED
@@ -20,6 +23,7 @@ from .motion import WIDTH, Motion, Source
 from .motion_stitch import Driven, MotionStitch, StitchState
 from .networks import Networks
 from .past import Past
+from .putback import feather
 
 BATCH: Final = BUCKETS[-1]
 """Frames a call of the networks: more gain nothing on any card."""
@@ -60,9 +64,17 @@ class _Face:
 class Painter:
     """The stage, with the state of its slots. What is drawn of a slot never depends on the others."""
 
-    def __init__(self, networks: Networks, motion: Tensor, *, low: Tensor, high: Tensor) -> None:
+    def __init__(
+        self,
+        networks: Networks,
+        motion: Tensor,
+        *,
+        low: Tensor,
+        high: Tensor,
+        pictures: Pictures | None = None,
+    ) -> None:
         """`motion` (B, R, 265) holds the rows of motion of B slots, which are drawn within `low` and `high`
-        (265,)."""
+        (265,). Faces become `pictures`, or, without those, crops."""
         slots = len(motion)
         self._networks, self._device = networks, networks.device
         self._motion, self._low, self._high = motion, low, high
@@ -80,10 +92,11 @@ class Painter:
             torch.zeros(slots, 21, 3, device=self._device),
         )
         """The frame of each slot's avatar that is moved now."""
-        side = ENLARGED * networks.side
-        self._mask = torch.ones(side, side, device=self._device)
-        self._pictures = torch.zeros(BATCH, side, side, 4, device=self._device, dtype=networks.decoder.dtype)
-        self._pixels = torch.zeros(BATCH, side, side, 3, device=self._device, dtype=torch.uint8)
+        side, dtype = self.side, networks.decoder.dtype
+        self._mask = weight_lane(feather(side, side), dtype).to(self._device)
+        self._faces_drawn = torch.zeros(BATCH, side, side, 4, device=self._device, dtype=dtype)
+        self._crops = torch.zeros(BATCH, side, side, 3, device=self._device, dtype=torch.uint8)
+        self._pictures = pictures
         self._every = torch.arange(slots, device=self._device)
         self._faces: dict[int, _Face] = {}
         self._replay = Replay(self._draw, self._device)
@@ -130,8 +143,28 @@ class Painter:
     def paint(self, strokes: Sequence[Stroke]) -> NDArray[np.uint8]:
         """The crops (k, H, W, 3) uint8 RGB of k slots, at most 16."""
         self._prepare(strokes)
+        self._told.send()
         self._replay(len(strokes))
-        return self._pixels[: len(strokes)].cpu().numpy().copy()
+        return self._crops[: len(strokes)].cpu().numpy().copy()
+
+    @torch.no_grad()
+    def show(self, strokes: Sequence[Stroke], surfaces: Sequence[Surface]) -> None:
+        """The pictures of k slots, at most 16, on their way to `surfaces`."""
+        assert self._pictures is not None, "this painter makes crops"
+        showings = [
+            Showing(stroke.slot, stroke.shown, surface)
+            for stroke, surface in zip(strokes, surfaces, strict=True)
+        ]
+        try:
+            table = self._told.host["table"].zero_()
+            table[: len(showings)] = torch.tensor(self._pictures.rows(showings))
+            self._prepare(strokes)
+            self._told.send()
+            self._replay(len(strokes))
+        except BaseException:
+            self._pictures.abandon(showings)
+            raise
+        self._pictures.send(showings)
 
     def face(self, slot: int, frame: int) -> Driven:
         """What was shown in `frame` of `slot`, one of the last, as one row; its eyes not yet aimed."""
@@ -161,7 +194,6 @@ class Painter:
             told["drawn"][at] = slot
             if len(self._faces[slot].rows) > 1:
                 self._turn_to(slot, stroke.shown)
-        self._told.send()
 
     @torch.no_grad()
     def _draw(self, count: int) -> None:
@@ -170,9 +202,12 @@ class Painter:
         points = self._placed(self._moved())
         drawn = told["drawn"][:count]
         features = self._networks.warp(shown.volumes, drawn, shown.points[drawn], points[drawn])
-        pictures = self._pictures[:count]
-        self._networks.decoder(features, self._mask, out=pictures)
-        self._pixels[:count] = (pictures[..., :3].float() * 255).round().to(torch.uint8)
+        faces = self._faces_drawn[:count]
+        self._networks.decoder(features, self._mask, out=faces)
+        if self._pictures is None:
+            self._crops[:count] = (faces[..., :3].float() * 255).round().to(torch.uint8)
+        else:
+            self._pictures.composite(faces, told["table"][:count], self._pictures.whole)
 
     def _moved(self) -> Driven:
         """The faces of all slots, moved on by a frame where they are active, before the eyes are aimed."""
@@ -207,7 +242,8 @@ class Painter:
 
 def _layout(slots: int) -> dict[str, Tensor]:
     """What the host tells: the controls of each slot; whether it is `active`, the `share` of its own motion,
-    where its face is `kept` and the `place` of its row; and the slots that are `drawn`, in order."""
+    where its face is `kept` and the `place` of its row; the slots that are `drawn`, in order, and the
+    `table` of their pictures."""
     return {
         **named(Controls.init(slots), _CONTROLS),
         "active": torch.zeros(slots, dtype=torch.bool),
@@ -215,4 +251,5 @@ def _layout(slots: int) -> dict[str, Tensor]:
         "kept": torch.zeros(slots, dtype=torch.int64),
         "place": torch.zeros(slots, dtype=torch.int64),
         "drawn": torch.zeros(BATCH, dtype=torch.int64),
+        "table": torch.zeros(BATCH, len(Column), dtype=torch.int64),
     }

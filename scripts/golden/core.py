@@ -32,6 +32,6 @@ class CoreDecoder:
         batch, _, height, width = features.shape
         size = ENLARGED * height, ENLARGED * width
         out = features.new_empty(batch, *size, 4)
-        mask = torch.ones(size, device=features.device)
+        mask = torch.ones(size, device=features.device, dtype=out.dtype)
         self._decoder(features.permute(0, 2, 3, 1).contiguous(), mask, out=out)
         return out[..., :3].permute(0, 3, 1, 2)

@@ -4,20 +4,22 @@ from dataclasses import dataclass
 
 import torch
 
-from . import decoder_twins, warp_twins
+from . import composite_twins, decoder_twins, warp_twins
+from .composite import CompositeOps
 from .decoder import DecoderOps
 from .warp import WarpOps
 
 
 @dataclass(frozen=True, slots=True)
 class Ops:
-    """The steps of the picture networks."""
+    """The steps from features to finished pictures."""
 
     warp: WarpOps
     decoder: DecoderOps
+    composite: CompositeOps
 
 
-TWINS = Ops(warp_twins, decoder_twins)
+TWINS = Ops(warp_twins, decoder_twins, composite_twins)
 
 
 def ops_for(device: torch.device) -> Ops:
@@ -25,6 +27,6 @@ def ops_for(device: torch.device) -> Ops:
     if device.type != "cuda":
         return TWINS
     # Triton is not there where no GPU is.
-    from . import decoder_kernels, warp_kernels
+    from . import composite_kernels, decoder_kernels, warp_kernels
 
-    return Ops(warp_kernels, decoder_kernels)
+    return Ops(warp_kernels, decoder_kernels, composite_kernels)

@@ -115,7 +115,7 @@ class FastDecoder(nn.Module):
 
     def forward(self, features: Tensor, mask: Tensor, *, out: Tensor) -> None:
         """Into `out` (B, 8 H, 8 W, 4) the pictures of `features` (B, H, W, 256), RGB 0..1 and `mask` (8 H,
-        8 W) float32."""
+        8 W) of its dtype."""
         found = convolved(features, self.fc.weight)
         x, stats = torch.empty_like(found), self._stats(found)
         self._ops.settle(found, self.fc.bias, out=x, stats=stats)

@@ -311,32 +311,41 @@ def modulated(
 
 
 @triton.jit
-def _picture(found, bias, mask, out, H, W, FOUND: tl.constexpr, CELLS: tl.constexpr):
-    """A program owns CELLS of a slot's small picture, four places of four lanes each."""
+def _picture(found, bias, mask, out, H, W, HALF: tl.constexpr, FOUND: tl.constexpr, CELLS: tl.constexpr):
+    """A program owns CELLS of a slot's small picture, four places of four lanes each. `mask` and `out` are
+    read and written as whole numbers: bits that are copied are none that are computed with."""
     slot = tl.program_id(1).to(tl.int64)
     cell = tl.program_id(0) * CELLS + tl.arange(0, CELLS)
     inside = cell < H * W
     lane = tl.arange(0, 4)
     colors = lane < 3
     for place in tl.static_range(4):
-        channel = lane * 4 + place
         both = inside[:, None] & colors[None, :]
-        at = found + (slot * H * W + cell)[:, None] * FOUND + channel[None, :]
+        at = found + (slot * H * W + cell)[:, None] * FOUND + (lane * 4 + place)[None, :]
         value = tl.load(at, mask=both, other=0.0).to(tl.float32)
-        value += tl.load(bias + channel, mask=colors, other=0.0)[None, :]
+        value += tl.load(bias + lane * 4 + place, mask=colors, other=0.0)[None, :]
         value = 1.0 / (1.0 + tl.exp(-value))
-        y = 2 * (cell // W) + place // 2
-        x = 2 * (cell % W) + place % 2
-        pixel = y * (2 * W) + x
-        weight = tl.load(mask + pixel, mask=inside, other=0.0)
-        value = tl.where(colors[None, :], value, weight[:, None])
+        bits = value.to(tl.float16 if HALF else tl.float32).to(out.dtype.element_ty, bitcast=True)
+        pixel = (2 * (cell // W) + place // 2) * (2 * W) + 2 * (cell % W) + place % 2
+        weight = tl.load(mask + pixel, mask=inside, other=0)
+        bits = tl.where(colors[None, :], bits, weight[:, None])
         target = out + (slot * (4 * H * W) + pixel)[:, None] * 4 + lane[None, :]
-        tl.store(target, value.to(out.dtype.element_ty), mask=inside[:, None] & (lane < 4)[None, :])
+        tl.store(target, bits, mask=inside[:, None] & (lane < 4)[None, :])
 
 
 def picture(found: Tensor, bias: Tensor, mask: Tensor, *, out: Tensor) -> None:
     batch, height, width, channels = found.shape
-    tile = TILES["picture"]
+    tile, half = TILES["picture"], out.dtype == torch.float16
+    bits = torch.int16 if half else torch.int32
     _picture[(triton.cdiv(height * width, tile.cells), batch)](
-        found, bias, mask, out, height, width, channels, tile.cells, num_warps=tile.warps
+        found,
+        bias,
+        mask.view(bits),
+        out.view(bits),
+        height,
+        width,
+        half,
+        channels,
+        tile.cells,
+        num_warps=tile.warps,
     )

@@ -103,7 +103,7 @@ def rectify(x: Tensor, bias: Tensor, *, plus: Sequence[Tensor], slope: float, ou
 
 
 def picture(found: Tensor, bias: Tensor, mask: Tensor, *, out: Tensor) -> None:
-    """Into `out` (B, 2 H, 2 W, 4) red, green and blue 0..1, and `mask` (2 H, 2 W) float32.
+    """Into `out` (B, 2 H, 2 W, 4) red, green and blue 0..1, and `mask` (2 H, 2 W) of its dtype, bit by bit.
 
     `found` (B, H, W, >= 12) holds for each colour the four places of a cell, row by row; `bias` (12,) float32
     comes on top.

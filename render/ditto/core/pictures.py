@@ -72,6 +72,12 @@ class Pictures:
         return sum(slot.ring.host_bytes for slot in self._slots.values())
 
     @property
+    def whole(self) -> Extent:
+        """That holds whatever may be opened, upright or across."""
+        side = max(self._largest)
+        return Extent(side, side)
+
+    @property
     def extent(self) -> Extent:
         """That holds the boxes of all open slots."""
         return Extent.of(slot.placing for slot in self._slots.values())

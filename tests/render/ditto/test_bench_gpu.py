@@ -19,7 +19,7 @@ TINY = Sizes(
 
 def test_it_measures_networks_and_sessions_and_tells_how_far_it_is() -> None:
     lines: list[str] = []
-    bench = GpuBench("cpu", batches=(1, 2), rounds=1, most=2, ticks=3, sizes=TINY)
+    bench = GpuBench("cpu", batches=(1, 2), rounds=1, most=2, ticks=3, picture=(96, 160), sizes=TINY)
     found = json.loads(json.dumps(measure(bench, lines.append)))
     assert [row["batch"] for row in found["pictures"]] == [1, 2]
     for row in found["pictures"]:

@@ -8,7 +8,7 @@ from visavis.render.ditto.delay import WindowShape
 
 
 def test_every_session_hears_and_is_drawn_each_tick() -> None:
-    found = Load(tiny.networks(), WindowShape(2, 2), sessions=3).run(4)
+    found = Load(tiny.networks(), WindowShape(2, 2), sessions=3, size=(96, 160)).run(4)
     assert found.ms.shape == (4,)
     assert (found.ms > 0).all()
     assert found.figures()["ms_max"] >= found.figures()["ms_p50"]

@@ -72,7 +72,7 @@ def test_modulate(dtype: torch.dtype, enlarge: int, shifts: bool) -> None:
 @EACH_DTYPE
 def test_picture(dtype: torch.dtype) -> None:
     outs = unwritten((2, 6, 10, 4), dtype)
-    found, mask = normal(2, 3, 5, 16).to(dtype), normal(6, 10).sigmoid()
+    found, mask = normal(2, 3, 5, 16).to(dtype), normal(6, 10).sigmoid().to(dtype)
     for out, ops in zip(outs, PAIR, strict=True):
         ops.picture(found, normal(12, seed=1), mask, out=out)
     alike(*outs)
@@ -87,7 +87,7 @@ def test_the_whole_network(size: DecoderSize) -> None:
     torch.testing.assert_close(*exact, atol=1e-5, rtol=0)
     half = torch.empty(2, 32, 48, 4, dtype=torch.float16)
     fast = FastDecoder(decoder(size), decoder_kernels, dtype=torch.float16)
-    fast(features.half(), mask.half().float(), out=half)
+    fast(features.half(), mask.half(), out=half)
     assert float((half.float() - exact[1]).abs().mean()) < 2e-3
 
 

@@ -1,28 +1,19 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import torch
-from support import nv12, tiny
+from support import nv12
 from support.nv12 import noise_face, noise_plate, turned
-from torch import Tensor
-from visavis.render.avatar import Avatar
 from visavis.render.color import color_space
 from visavis.render.composite import Compositor
 from visavis.render.ditto.core import composite_twins
 from visavis.render.ditto.core.composite import Extent, weight_lane
 from visavis.render.ditto.core.pictures import Pictures, Showing
 from visavis.render.ditto.core.transfers import PlainTransfers
-from visavis.render.ditto.engine import DittoEngine
 from visavis.render.ditto.putback import feather
-from visavis.render.ditto.windows import WindowShape
-from visavis.render.easel import Easel
-from visavis.render.engine import Crop, Due
-from visavis.render.pipeline import Pipeline, run
 from visavis.render.surface import Surface
 from visavis.stream.errors import AvatarError, CapacityError
-from visavis.stream.media import AudioChunk
-from visavis.stream.session import Session
 
 SIDE = 64
 LARGEST = (160, 120)
@@ -163,72 +154,3 @@ def test_a_failed_drawing_can_be_repeated() -> None:
     made.abandon(showings)
     show(made, showings)
     assert off_by(surface, a_scene(0, 1)) <= 1
-
-
-class PicturesEngine(DittoEngine):
-    """A `ditto` engine of tiny networks that puts its faces on their plates by itself."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            networks=tiny.networks(), shape=WindowShape(hop=2, fuse=2), steps=tiny.STEPS, slots=2
-        )
-        self.pictures = pictures(largest=(720, 1280))
-
-    def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
-        super().open(slot, avatar, size=size, seed=seed, index=index)
-        self.pictures.open(slot, avatar.plate(size), self._slots[slot].matrices)
-
-    def step(self, due: Sequence[Due]) -> list[Crop | None]:
-        crops = zip(due, super().step(due), strict=True)
-        drawn = [(one, crop) for one, crop in crops if crop is not None and one.surface is not None]
-        if drawn:
-            self._show([Showing(one.slot, 0, one.surface) for one, _ in drawn], [crop for _, crop in drawn])
-        return [None] * len(due)
-
-    def close(self, slot: int) -> None:
-        super().close(slot)
-        self.pictures.close(slot)
-
-    def _show(self, showings: list[Showing], crops: list[Crop]) -> None:
-        lane = weight_lane(feather(SIDE, SIDE), torch.float16)
-        faces = torch.stack([_face(crop, lane) for crop in crops])
-        self.pictures.composite(faces, torch.tensor(self.pictures.rows(showings)), self.pictures.extent)
-        self.pictures.send(showings)
-
-
-def _face(crop: Crop, lane: Tensor) -> Tensor:
-    return torch.cat((torch.from_numpy(crop.pixels / 255).half(), lane[..., None]), dim=-1)
-
-
-def played(engine: DittoEngine, frames: int = 10) -> Iterator[tuple[int, Surface]]:
-    """Pictures of two sessions of other sizes, one after the other, as they leave."""
-    delay = engine.spec.lookahead // engine.spec.hop
-    pipelines: list[Pipeline] = []
-    for slot, size in enumerate(((512, 512), (720, 1280))):
-        avatar = tiny.avatar(slot + 1)
-        engine.open(slot, avatar, size=size, seed=1, index=0)
-        compositor = Compositor(avatar.plate(size), color_space(*size))
-        easel = Easel.of(engine, slot, compositor, surfaces=3)
-        session = Session(str(slot))
-        session.push(AudioChunk("s", np.sin(np.arange(48_000) / 7).astype(np.float32), 48_000), 0)
-        pipelines.append(Pipeline(session, slot=slot, delay=delay, first=0, easel=easel))
-    for _ in range(frames):
-        work = [pipeline.next_draw(0) for pipeline in pipelines]
-        run(engine, work)
-        for pipeline, draw in zip(pipelines, work, strict=True):
-            assert pipeline.finish(draw)
-            picture = pipeline.release().picture
-            assert picture is not None
-            picture.wait()
-            yield draw.slot, picture
-
-
-def test_an_engine_with_its_own_pictures_shows_what_others_make_of_its_crops() -> None:
-    mine, theirs = played(PicturesEngine()), played(tiny.engine(slots=2))
-    count = 0
-    for (slot, picture), (other, surface) in zip(mine, theirs, strict=True):
-        assert (slot, picture.layout, surface.layout) == (other, "nv12", "i420")
-        for have, want in ((picture.y, surface.y), (picture.u, surface.u), (picture.v, surface.v)):
-            assert np.abs(have.astype(int) - want).max() <= 1
-        count += 1
-    assert count == 20
