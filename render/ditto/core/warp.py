@@ -209,7 +209,9 @@ class FastWarp(nn.Module):
     def _with_occlusion(self, motion: DenseMotion) -> Layer:
         """Its outputs are the mask's taps, then what each slice adds to the occlusion, a channel a depth."""
         mask = algebra.taps_as_outputs(motion.mask.weight.detach())
-        hidden = motion.occlusion.weight.detach()[0].unflatten(0, (-1, self.size.motion.depth)).transpose(0, 1)
+        hidden = (
+            motion.occlusion.weight.detach()[0].unflatten(0, (-1, self.size.motion.depth)).transpose(0, 1)
+        )
         weight = algebra.padded(torch.cat((mask, hidden)), self.seen.outputs, 1)
         return Layer(
             channels_last(algebra.padded(weight, lanes(weight.shape[0]), 0), self.dtype), _bias(motion.mask)
