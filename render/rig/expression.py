@@ -26,7 +26,7 @@ EMOTIONS: Final[dict[str, F32]] = {
             "browOuterUp": 0.15,
         },
         "serious": {"browDown": 0.95, "eyeSquint": 0.30, "mouthPress": 0.30, "mouthFrown": 0.60},
-        "surprised": {"browInnerUp": 0.90, "browOuterUp": 0.90, "eyeWide": 0.72, "jawOpen": 0.15},
+        "surprised": {"browInnerUp": 0.90, "browOuterUp": 0.90, "eyeWide": 0.55, "jawOpen": 0.15},
         "sad": {
             "browInnerUp": 1.0,
             "browDown": 0.20,

@@ -32,7 +32,7 @@ GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 """How far the eyes turn at a gaze of 1, across and up or down."""
 _BROW = unit_vector({"browInnerUp": 0.55, "browOuterUp": 0.45})
 _LOOK_DOWN = unit_vector({"eyeLookDown": 0.95})
-_LOOK_UP = unit_vector({"eyeLookUp": 0.95})
+_LOOK_UP = unit_vector({"eyeLookUp": 0.95, "eyeSquint": 0.6})
 _EASE = unit_vector({"eyeLookDown": 0.18})
 _WIDE = UNITS.index("eyeWideLeft")
 _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10, "eyeLookDown": 0.28})
@@ -161,7 +161,7 @@ def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     units += _SHUT * np.float32(life.blink)
     up = float(gaze[1])
     units += (_LOOK_UP if up > 0 else _LOOK_DOWN) * np.float32(abs(up))
-    calm = 1.0 - min(float(units[_WIDE]), 1.0)
+    calm = max(0.0, 1.0 - 1.5 * float(units[_WIDE]))
     hang = life.ease * max(0.0, 1.0 - (2.0 * up if up > 0 else -up)) * calm
     units += _EASE * np.float32(hang)
     units[_LIDS] = np.maximum(units[_LIDS], life.lids.astype(np.float32))
