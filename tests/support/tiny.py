@@ -77,10 +77,12 @@ def engine(hop: int = 2, fuse: int | None = None, *, slots: int = 4) -> DittoEng
 
 
 class TinyEngine(DittoEngine):
-    """For `--engine support.tiny:TinyEngine`: draws ditto avatars by a corner of their volume."""
+    """For `--engine support.tiny:TinyEngine`: draws ditto avatars by a corner of their volume, and whole
+    pictures, as a GPU does."""
 
     def __init__(self) -> None:
-        super().__init__(networks=networks(), shape=WindowShape(hop=2, fuse=2), steps=STEPS)
+        shape = WindowShape(hop=2, fuse=2)
+        super().__init__(networks=networks(), shape=shape, steps=STEPS, largest=PLATE)
 
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
         super().open(slot, cut(avatar), size=size, seed=seed, index=index)
