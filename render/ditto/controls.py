@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from typing import Final, Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from .motion import KEYPOINTS
@@ -138,34 +140,34 @@ class Controls:
         """Pictures whose frames bring nothing."""
         flag, number = (slots, torch.bool), (slots, torch.float32)
         found = cls(
-            follow=_zeros(*flag, len(Item) - 1, device=device),
-            factor=_zeros(*number, len(Item) - 1, device=device),
-            relative=_zeros(*flag, device=device),
-            drive_eyes=_zeros(*flag, device=device),
-            blinking=_zeros(*flag, device=device),
-            blink=_zeros(*number, _COORDINATES, device=device),
-            vad_alpha=_zeros(*number, device=device),
-            lip_alpha=_zeros(*number, device=device),
-            delta=_zeros(*number, len(POSE), device=device),
-            has_delta=_zeros(*flag, len(POSE), device=device),
-            alpha=_zeros(*number, len(POSE), device=device),
-            delta_expression=_zeros(*number, _COORDINATES, device=device),
-            fade=_zeros(slots, torch.int64, device=device),
-            fading=_zeros(*flag, device=device),
-            fade_alpha=_zeros(*number, device=device),
-            fade_items=_zeros(*flag, len(Item), device=device),
-            stitching=_zeros(*flag, device=device),
+            follow=_zeros(*flag, len(Item) - 1),
+            factor=_zeros(*number, len(Item) - 1),
+            relative=_zeros(*flag),
+            drive_eyes=_zeros(*flag),
+            blinking=_zeros(*flag),
+            blink=_zeros(*number, _COORDINATES),
+            vad_alpha=_zeros(*number),
+            lip_alpha=_zeros(*number),
+            delta=_zeros(*number, len(POSE)),
+            has_delta=_zeros(*flag, len(POSE)),
+            alpha=_zeros(*number, len(POSE)),
+            delta_expression=_zeros(*number, _COORDINATES),
+            fade=_zeros(slots, torch.int64),
+            fading=_zeros(*flag),
+            fade_alpha=_zeros(*number),
+            fade_items=_zeros(*flag, len(Item)),
+            stitching=_zeros(*flag),
         )
         for slot in range(slots):
             found.follow_as(slot, Following())
             found.touch(slot, FrameControls())
-        return found
+        return cls(*(getattr(found, each.name).to(device) for each in fields(cls)))
 
     def follow_as(self, slot: int, following: Following) -> None:
-        """From now on `slot` follows like this."""
-        self.follow[slot] = self._flags(following.factors, self.follow.shape[1])
-        factors = [following.factors.get(Item(item), 1.0) for item in range(self.factor.shape[1])]
-        self.factor[slot] = torch.tensor(factors, device=self.factor.device)
+        """From now on `slot` follows like this. In the host's memory only."""
+        self.follow.numpy()[slot] = _flags(following.factors, len(Item) - 1)
+        factors = [following.factors.get(Item(item), 1.0) for item in range(len(Item) - 1)]
+        self.factor.numpy()[slot] = factors
         self.relative[slot] = following.relative
         self.drive_eyes[slot] = following.drive_eyes
         self.blinking[slot] = following.blinking
@@ -173,34 +175,32 @@ class Controls:
         self.stitching[slot] = following.stitching
 
     def touch(self, slot: int, frame: FrameControls) -> None:
-        """What the next frame of `slot` brings; nothing of the frame before stays."""
-        given = [angle is not None for angle in frame.delta]
-        self.has_delta[slot] = torch.tensor(given, device=self.delta.device)
-        self.delta[slot] = torch.tensor([angle or 0.0 for angle in frame.delta], device=self.delta.device)
-        self.alpha[slot] = torch.tensor(frame.alpha, device=self.alpha.device)
-        self.vad_alpha[slot] = frame.vad_alpha
-        self.lip_alpha[slot] = frame.lip_alpha
-        _set(self.delta_expression[slot], frame.delta_expression)
-        _set(self.blink[slot], frame.blink)
-        self.fading[slot] = frame.fade_alpha is not None
-        self.fade_alpha[slot] = 1.0 if frame.fade_alpha is None else frame.fade_alpha
-        self.fade_items[slot] = self._flags(frame.fade_items, len(Item))
+        """What the next frame of `slot` brings; nothing of the frame before stays. In the host's memory only,
+        and as numpy writes it: sixteen slots bring something in every tick."""
+        self.has_delta.numpy()[slot] = [angle is not None for angle in frame.delta]
+        self.delta.numpy()[slot] = [angle or 0.0 for angle in frame.delta]
+        self.alpha.numpy()[slot] = frame.alpha
+        self.vad_alpha.numpy()[slot] = frame.vad_alpha
+        self.lip_alpha.numpy()[slot] = frame.lip_alpha
+        self.delta_expression.numpy()[slot] = _offsets(frame.delta_expression)
+        self.blink.numpy()[slot] = _offsets(frame.blink)
+        self.fading.numpy()[slot] = frame.fade_alpha is not None
+        self.fade_alpha.numpy()[slot] = 1.0 if frame.fade_alpha is None else frame.fade_alpha
+        self.fade_items.numpy()[slot] = _flags(frame.fade_items, len(Item))
 
     def copy_(self, other: "Controls") -> None:
         """All of `other`, which may lie in the host's memory, without allocating."""
         for each in fields(self):
             getattr(self, each.name).copy_(getattr(other, each.name), non_blocking=True)
 
-    def _flags(self, items: Sequence[Item] | Mapping[Item, float], count: int) -> Tensor:
-        return torch.tensor([Item(item) in items for item in range(count)], device=self.follow.device)
+
+def _flags(items: Sequence[Item] | Mapping[Item, float], count: int) -> list[bool]:
+    return [item in items for item in range(count)]
 
 
-def _zeros(slots: int, dtype: torch.dtype, *shape: int, device: torch.device | str) -> Tensor:
-    return torch.zeros(slots, *shape, dtype=dtype, device=device)
+def _zeros(slots: int, dtype: torch.dtype, *shape: int) -> Tensor:
+    return torch.zeros(slots, *shape, dtype=dtype)
 
 
-def _set(row: Tensor, values: Tensor | None) -> None:
-    if values is None:
-        row.zero_()
-    else:
-        row.copy_(values.reshape(row.shape))
+def _offsets(values: Tensor | None) -> NDArray[np.float32] | float:
+    return 0.0 if values is None else values.reshape(-1).numpy()

@@ -34,9 +34,10 @@ def _stitched(file: GoldenFile, cases: dict[str, Case]) -> Iterator[Comparison]:
     driver = Motion(*(torch.from_numpy(_array(file, f"x_d.{item}")).to(file.device) for item in ITEMS))
     network = random_weights.loaded(StitchNetwork(), "stitch_network", file.seed).to(file.device)
     stage = MotionStitch(network, file.device)
-    controls, state = Controls.init(len(cases), file.device), StitchState.init(len(cases), file.device)
+    told, controls = Controls.init(len(cases)), Controls.init(len(cases), file.device)
+    state = StitchState.init(len(cases), file.device)
     for slot, case in enumerate(cases.values()):
-        controls.follow_as(slot, following(file, case))
+        told.follow_as(slot, following(file, case))
         if row := _row_number(case["setup"].get("d0")):
             state.start_from(slot, driver.at(row))
     draws = [_draws(file, name) for name in cases]
@@ -44,7 +45,8 @@ def _stitched(file: GoldenFile, cases: dict[str, Case]) -> Iterator[Comparison]:
     driven, still = [], []
     for frame in range(frames):
         for slot, case in enumerate(cases.values()):
-            controls.touch(slot, frame_controls(file, case, frame, draws[slot]))
+            told.touch(slot, frame_controls(file, case, frame, draws[slot]))
+        controls.copy_(told)
         rows = [min(frame, case["frames"] - 1) for case in cases.values()]
         of_source = [0 if case["image"] else row for case, row in zip(cases.values(), rows, strict=True)]
         source = Source(faces.motion.at(torch.tensor(of_source)), faces.canonical[of_source])
