@@ -26,14 +26,14 @@ class Shape:
 
 SHAPES: Final[dict[str, Shape]] = {
     "aa": Shape(
-        {"jawOpen": 0.47, "mouthLowerDown": 0.14, "mouthUpperUp": 0.14, "mouthPucker": 0.12},
+        {"jawOpen": 0.48, "mouthLowerDown": 0.14, "mouthUpperUp": 0.09, "mouthPucker": 0.12},
         1.0,
         4.2,
         4.2,
         (0.0, 0.0, 1.0),
     ),
     "eh": Shape(
-        {"jawOpen": 0.28, "mouthLowerDown": 0.20, "mouthUpperUp": 0.16, "mouthStretch": 0.10},
+        {"jawOpen": 0.285, "mouthLowerDown": 0.20, "mouthUpperUp": 0.11, "mouthStretch": 0.10},
         0.9,
         4.0,
         4.0,

@@ -160,7 +160,7 @@ def test_no_shift_reaches_beyond_the_pad() -> None:
     largest = plate.load_field(
         (0, 0, 1080, 1800), (1080, 1920), collar=(540.0, 900.0), dm_px=250.0, head_px=700.0
     )
-    right, up, _, drop, *_ = largest.sway(body(1, 1), np.array([3.0, 1.2], np.float32)).tolist()
+    right, up, _, drop, *_ = largest.sway(body(1, 1), np.array([4.0, 1.6], np.float32)).tolist()
     assert right < PAD_PX - 1
     assert abs(up) + abs(drop) < PAD_PX - 1
 
