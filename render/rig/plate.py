@@ -243,8 +243,9 @@ def _shift_edge(
 ) -> None:
     """Columns `first` to `last` of row `y`, each by its own share of the shift."""
     for x in range(first, last):
-        sx = int64(np.rint(dx * across[x] * 16.0))
-        sy = int64(np.rint((dy + slant * side[x]) * across[x] * 16.0))
+        share = int64(across[x] * np.float32(4096) + np.float32(0.5))
+        sx = (dx * share + 128) >> 8
+        sy = ((256 * dy + int64(slant * side[x] * np.float32(256))) * share + 32768) >> 16
         at = (y + PAD_PX + (sy >> 8)) * stride + x + PAD_PX + (sx >> 8)
         out[y, x] = sample(source, at, stride, sx & 255, sy & 255)
 
