@@ -16,7 +16,7 @@ from .delay import LENGTH
 from .hops import HopStage, Turn
 from .motion import WIDTH
 from .sampler import MotionSampler
-from .seams import Hold, free
+from .seams import Hold
 
 F32 = NDArray[np.float32]
 
@@ -105,7 +105,7 @@ class Diffusion:
     def __init__(self, sampler: MotionSampler, noise: Noise) -> None:
         self.sampler, self.noise = sampler, noise
 
-    def __call__(self, turn: Turn, lead: Tensor, heard: Tensor, hold: Hold = free) -> Tensor:
+    def __call__(self, turn: Turn, lead: Tensor, heard: Tensor, hold: Hold | None = None) -> Tensor:
         """The windows (k, 80, 265) of `turn` that follow `lead` (k, 265) and hear `heard` (k, 80, 1103)."""
         drawn = self.noise.of(turn)
         return self.sampler(lead, heard, drawn[0], drawn[1:], hold=hold)

@@ -7,22 +7,24 @@ from torch import Tensor
 
 from .lmdm import MotionDecoder
 from .schedule import Schedule
-from .seams import Hold, free
+from .seams import Hold
 
 Denoise = Callable[[Tensor, int], Tensor]
 """The estimate (B, 80, 265) of clean windows from noisy ones at the step of this index."""
 
 
 def sample(
-    denoise: Denoise, schedule: Schedule, start: Tensor, noise: Tensor, *, hold: Hold = free
+    denoise: Denoise, schedule: Schedule, start: Tensor, noise: Tensor, *, hold: Hold | None = None
 ) -> Tensor:
     """Clean windows (B, 80, 265) from `start` of that shape, and `noise` (steps - 1, B or 1, 80, 265).
 
-    All estimates but the last, which is the result, are held.
+    All estimates but the last, which is the result, are made to agree with `hold`, where there is one.
     """
     noisy = start
     for index, step in enumerate(schedule.steps[:-1]):
-        clean = hold(denoise(noisy, index))
+        clean = denoise(noisy, index)
+        if hold is not None:
+            clean = hold(clean)
         estimate = step.of_noisy * noisy - clean / step.of_clean
         noisy = step.clean * clean + step.noise * estimate + step.fresh * noise[index]
     return denoise(noisy, len(schedule.steps) - 1)
@@ -39,7 +41,7 @@ class MotionSampler:
 
     @torch.no_grad()
     def __call__(
-        self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, *, hold: Hold = free
+        self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, *, hold: Hold | None = None
     ) -> Tensor:
         """Windows (B, 80, 265) float32 that follow `lead` (B, 265) and hear `conditions` (B, 80, 1103).
 

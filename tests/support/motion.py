@@ -18,7 +18,7 @@ from visavis.render.ditto.motion import WIDTH
 from visavis.render.ditto.noise import draw, draw_reference
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule
-from visavis.render.ditto.seams import LENGTH, Hold, free
+from visavis.render.ditto.seams import LENGTH, Hold
 from visavis.render.ditto.windows import WindowOptions, WindowShape
 
 SEED = 7
@@ -45,7 +45,7 @@ def model_inputs(batch: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     )
 
 
-def stand_in(lead: Tensor, conditions: Tensor, hold: Hold = free) -> Tensor:
+def stand_in(lead: Tensor, conditions: Tensor, hold: Hold | None = None) -> Tensor:
     """Windows (B, 80, 265) that show what they follow and what they hear."""
     return 0.6 * lead[:, None] + 0.3 * conditions[..., :WIDTH] + 0.1 * conditions[..., -1:]
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 from support.motion import normal
 from visavis.render.ditto.motion import WIDTH
-from visavis.render.ditto.seams import LENGTH, Blend, LedOn, free
+from visavis.render.ditto.seams import LENGTH, Blend, LedOn
 
 SLOTS = 3
 HOP, FUSE = 5, 4
@@ -21,7 +21,7 @@ def test_a_blend_goes_evenly_from_old_to_new() -> None:
 def test_a_blend_of_no_rows_is_a_cut_and_holds_nothing() -> None:
     seam, old, new = Blend(HOP, 0), torch.zeros(1, LENGTH, WIDTH), torch.ones(1, LENGTH, WIDTH)
     assert seam.join(old, new)[0, :, 0].tolist() == [0.0] * (LENGTH - HOP) + [1.0] * HOP
-    assert seam.hold(old, FOLLOWS) is free
+    assert seam.hold(old, FOLLOWS)(new) is new
 
 
 def test_rows_that_have_left_are_what_the_sampler_sees_of_them() -> None:
