@@ -13,7 +13,7 @@ from visavis.render.ditto.lmdm import MotionDecoder
 from visavis.render.ditto.motion import WIDTH
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule
-from visavis.render.ditto.seams import LENGTH, LedOn, free
+from visavis.render.ditto.seams import LENGTH, LedOn
 
 HOP, FUSE = 5, 5
 LEFT = LENGTH - HOP - FUSE
@@ -59,10 +59,11 @@ def sampled(sampling: MotionWindow, given: MotionInputs) -> Tensor:
 
 def expected(model: MotionDecoder, steps: int, given: MotionInputs) -> Tensor:
     """What `MotionSampler` gives."""
-    held = given.held
-    hold = LedOn(HOP, FUSE).hold(held.old, held.follows) if held.left else free
-    sampler = MotionSampler(model, Schedule.of(steps))
-    return sampler(given.lead, given.conditions, given.start, given.noise, hold=hold)
+    held, sampler = given.held, MotionSampler(model, Schedule.of(steps))
+    taken = given.lead, given.conditions, given.start, given.noise
+    if not held.left:
+        return sampler(*taken)
+    return sampler(*taken, hold=LedOn(HOP, FUSE).hold(held.old, held.follows))
 
 
 def error(found: Tensor, wanted: Tensor) -> float:

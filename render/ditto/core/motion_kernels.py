@@ -22,20 +22,22 @@ def _start(EARLY: tl.constexpr):
 
 
 @triton.jit
-def _product(x, weight, rows, cols, X_STEP: tl.constexpr, W_STEP: tl.constexpr, K: tl.constexpr,
-             EARLY: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
-    """(BM, BN) float32: `rows` of x (., X_STEP) times `cols` of weight (N, W_STEP), over their first K.
+def _at_once(weight, cols, W_STEP: tl.constexpr, K: tl.constexpr, BK: tl.constexpr):
+    """All of the weights of a product's `cols`, if it takes them all at once."""
+    at = tl.arange(0, BK)
+    return tl.load(weight + cols[None, :] * W_STEP + at[:, None]) if K == BK else 0.0
 
-    Weights that are taken all at once are asked for before the kernel before has ended."""
+
+@triton.jit
+def _product(x, weight, at_once, rows, cols, X_STEP: tl.constexpr, W_STEP: tl.constexpr, K: tl.constexpr,
+             BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
+    """(BM, BN) float32: `rows` of x (., X_STEP) times `cols` of weight (N, W_STEP), over their first K."""
     at = tl.arange(0, BK)
     taken = x + rows[:, None] * X_STEP + at[None, :]
     part = weight + cols[None, :] * W_STEP + at[:, None]
     if K == BK:
-        other = tl.load(part)
-        _start(EARLY)
-        total = tl.dot(tl.load(taken).to(weight.dtype.element_ty), other, input_precision="ieee")
+        total = tl.dot(tl.load(taken).to(weight.dtype.element_ty), at_once, input_precision="ieee")
     else:
-        _start(EARLY)
         total = tl.zeros((BM, BN), tl.float32)
         for first in range(0, K, BK):
             if K % BK == 0:
@@ -63,22 +65,25 @@ def _levelled(x, gain, offset, rows, HALF: tl.constexpr):
     at = tl.arange(0, HALF)[None, :]
     low = tl.load(x + rows[:, None] * (2 * HALF) + at).to(tl.float32)
     high = tl.load(x + rows[:, None] * (2 * HALF) + HALF + at).to(tl.float32)
+    low_gain = tl.load(gain + at)
+    high_gain = tl.load(gain + HALF + at)
+    low_offset = tl.load(offset + at)
+    high_offset = tl.load(offset + HALF + at)
     mean = tl.sum(low + high, 1) / (2 * HALF)
     low -= mean[:, None]
     high -= mean[:, None]
     spread = tl.sum(low * low + high * high, 1) / (2 * HALF)
     scale = tl.rsqrt(spread + EPSILON)[:, None]
-    low = low * scale * tl.load(gain + at) + tl.load(offset + at)
-    high = high * scale * tl.load(gain + HALF + at) + tl.load(offset + HALF + at)
-    return low, high
+    return low * scale * low_gain + low_offset, high * scale * high_gain + high_offset
 
 
 @triton.jit
-def _turned(low, high, cosine, sine, positions, HALF: tl.constexpr):
+def _angles(cosine, sine, positions, HALF: tl.constexpr):
+    """Cosines and sines (BM, HALF) of `positions`."""
     at = positions[:, None] * HALF + tl.arange(0, HALF)[None, :]
     c = tl.load(cosine + at).to(tl.float32)
     s = tl.load(sine + at).to(tl.float32)
-    return low * c - high * s, high * c + low * s
+    return c, s
 
 
 @triton.jit
@@ -89,9 +94,12 @@ def project(x, weight, bias, out, count, turned, skip, out_step, X_STEP: tl.cons
     first = tl.program_id(0) * BN
     rows = tl.program_id(1) * BM + tl.arange(0, BM)
     cols = first + tl.arange(0, BN)
+    at_once = _at_once(weight, cols % N, W_STEP, K, BK)
+    added = tl.load(bias + cols % N)[None, :]
+    _start(EARLY)
     x += tl.where(first >= turned, skip, 0)
-    total = _product(x, weight, rows % count, cols % N, X_STEP, W_STEP, K, EARLY, BM, BN, BK)
-    found = _activated(total + tl.load(bias + cols % N)[None, :], ACTIVATION)
+    total = _product(x, weight, at_once, rows % count, cols % N, X_STEP, W_STEP, K, BM, BN, BK)
+    found = _activated(total + added, ACTIVATION)
     inside = (rows[:, None] < count) & (cols[None, :] < N)
     tl.store(out + rows[:, None] * out_step + cols[None, :], found, mask=inside)
 
@@ -102,6 +110,7 @@ def level(x, gain, offset, cosine, sine, out, count, skip, length, HALF: tl.cons
     """A program owns BM rows: into `out` turned, and `skip` further on as they are."""
     _start(EARLY)
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    c, s = _angles(cosine, sine, rows % length, HALF)
     low, high = _levelled(x, gain, offset, rows % count, HALF)
     target = out + rows[:, None] * (2 * HALF) + tl.arange(0, HALF)[None, :]
     inside = rows[:, None] < count
@@ -109,9 +118,21 @@ def level(x, gain, offset, cosine, sine, out, count, skip, length, HALF: tl.cons
         tl.store(target + skip, low, mask=inside)
         tl.store(target + skip + HALF, high, mask=inside)
     if TURNED:
-        low, high = _turned(low, high, cosine, sine, rows % length, HALF)
-        tl.store(target, low, mask=inside)
-        tl.store(target + HALF, high, mask=inside)
+        tl.store(target, low * c - high * s, mask=inside)
+        tl.store(target + HALF, high * c + low * s, mask=inside)
+
+
+@triton.jit
+def _turned_product(x, gain, offset, cosine, sine, positions, is_turned, low_weight, high_weight, rows,
+                    HALF: tl.constexpr):  # fmt: skip
+    """(BM, BN) float32: rows of x, normed and, if it `is_turned`, turned, times weights (HALF, BN) of their
+    two halves. The branch also keeps the compiler from turning rows anew in each warp, which spills."""
+    low, high = _levelled(x, gain, offset, rows, HALF)
+    if is_turned:
+        c, s = _angles(cosine, sine, positions, HALF)
+        low, high = low * c - high * s, high * c + low * s
+    total = tl.dot(low.to(low_weight.dtype), low_weight, input_precision="ieee")
+    return tl.dot(high.to(low_weight.dtype), high_weight, total, input_precision="ieee")
 
 
 @triton.jit
@@ -122,39 +143,51 @@ def level_project(x, gain, offset, cosine, sine, weight, bias, out, count, lengt
     first = tl.program_id(0) * BN
     rows = tl.program_id(1) * BM + tl.arange(0, BM)
     cols = first + tl.arange(0, BN)
-    part = weight + (cols % N)[None, :] * (2 * HALF) + tl.arange(0, HALF)[:, None]
-    low_weight = tl.load(part)
-    high_weight = tl.load(part + HALF)
+    low_weight = _at_once(weight, cols % N, 2 * HALF, HALF, HALF)
+    high_weight = _at_once(weight + HALF, cols % N, 2 * HALF, HALF, HALF)
+    added = tl.load(bias + cols % N)[None, :]
     _start(EARLY)
-    low, high = _levelled(x, gain, offset, rows % count, HALF)
-    if first < turned:
-        low, high = _turned(low, high, cosine, sine, rows % length, HALF)
-    total = tl.dot(low.to(weight.dtype.element_ty), low_weight, input_precision="ieee")
-    total = tl.dot(high.to(weight.dtype.element_ty), high_weight, total, input_precision="ieee")
-    found = _activated(total + tl.load(bias + cols % N)[None, :], ACTIVATION)
+    total = _turned_product(x, gain, offset, cosine, sine, rows % length, first < turned, low_weight,
+                            high_weight, rows % count, HALF)  # fmt: skip
+    found = _activated(total + added, ACTIVATION)
     inside = (rows[:, None] < count) & (cols[None, :] < N)
     tl.store(out + rows[:, None] * out_step + cols[None, :], found, mask=inside)
 
 
 @triton.jit
-def project_into(x, weight, bias, film, out, count, x_count, length, shared, film_step, K: tl.constexpr,
-                 N: tl.constexpr, FILM: tl.constexpr, EARLY: tl.constexpr,
-                 BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
-    """A program owns BM rows by BN outputs of `out` (count, N). Where x has fewer rows they are read again;
-    row r of 2 B has the FiLM max(r - `shared`, 0)."""
-    rows = tl.program_id(1) * BM + tl.arange(0, BM)
-    cols = tl.program_id(0) * BN + tl.arange(0, BN)
-    found = _product(x, weight, rows % x_count, cols % N, K, K, K, EARLY, BM, BN, BK)
-    found += tl.load(bias + cols % N)[None, :]
-    inside = (rows[:, None] < count) & (cols[None, :] < N)
+def _film(film, out, rows, cols, inside, length, shared, film_step, N: tl.constexpr, FILM: tl.constexpr):
+    """Scale and shift of a tile, and what is in it."""
+    before = tl.load(out + rows[:, None] * N + cols[None, :], mask=inside, other=0.0).to(tl.float32)
+    scale = 1.0
+    shift = 0.0
     if FILM:
         own = tl.maximum(rows // length - shared, 0)
         table = film + own[:, None] * film_step + cols[None, :]
         scale = tl.load(table, mask=inside, other=0.0).to(tl.float32)
-        found = scale * found + tl.load(table + N, mask=inside, other=0.0).to(tl.float32)
+        shift = tl.load(table + N, mask=inside, other=0.0).to(tl.float32)
+    return scale, shift, before
+
+
+@triton.jit
+def project_into(x, weight, bias, film, out, count, x_count, length, shared, film_step, K: tl.constexpr,
+                 N: tl.constexpr, FILM: tl.constexpr, AHEAD: tl.constexpr, EARLY: tl.constexpr,
+                 BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
+    """A program owns BM rows by BN outputs of `out` (count, N). Where x has fewer rows they are read again;
+    row r of 2 B has the FiLM max(r - `shared`, 0). Small tiles ask for all they need ahead of the product."""
+    rows = tl.program_id(1) * BM + tl.arange(0, BM)
+    cols = tl.program_id(0) * BN + tl.arange(0, BN)
+    inside = (rows[:, None] < count) & (cols[None, :] < N)
+    at_once = _at_once(weight, cols % N, K, K, BK)
+    added = tl.load(bias + cols % N)[None, :]
+    _start(EARLY)
+    if AHEAD:
+        scale, shift, before = _film(film, out, rows, cols, inside, length, shared, film_step, N, FILM)
+        found = _product(x, weight, at_once, rows % x_count, cols % N, K, K, K, BM, BN, BK)
+    else:
+        found = _product(x, weight, at_once, rows % x_count, cols % N, K, K, K, BM, BN, BK)
+        scale, shift, before = _film(film, out, rows, cols, inside, length, shared, film_step, N, FILM)
     target = out + rows[:, None] * N + cols[None, :]
-    found += tl.load(target, mask=inside, other=0.0).to(tl.float32)
-    tl.store(target, found, mask=inside)
+    tl.store(target, before + (scale * (found + added) + shift), mask=inside)
 
 
 @triton.jit
@@ -208,16 +241,16 @@ def look(x, gain, offset, cosine, sine, weight, bias, keys, values, late_keys, l
     """As `attend`, from rows whose queries the program makes itself."""
     row = tl.program_id(0) // HEADS
     column = tl.program_id(0) % HEADS * HEAD + tl.arange(0, HEAD)
-    part = weight + column[None, :] * (2 * HALF) + tl.arange(0, HALF)[:, None]
-    low_weight = tl.load(part)
-    high_weight = tl.load(part + HALF)
+    low_weight = _at_once(weight, column, 2 * HALF, HALF, HALF)
+    high_weight = _at_once(weight + HALF, column, 2 * HALF, HALF, HALF)
+    added = tl.load(bias + column)[None, :]
     _start(EARLY)
     asking = tl.program_id(1) * BQ + tl.arange(0, BQ)
-    low, high = _levelled(x, gain, offset, row * length + asking % length, HALF)
-    low, high = _turned(low, high, cosine, sine, asking % length, HALF)
-    q = tl.dot(low.to(weight.dtype.element_ty), low_weight, input_precision="ieee")
-    q = tl.dot(high.to(weight.dtype.element_ty), high_weight, q, input_precision="ieee")
-    q = (q + tl.load(bias + column)[None, :]).to(weight.dtype.element_ty)
+    position = asking % length
+    rows = row * length + position
+    q = _turned_product(x, gain, offset, cosine, sine, position, length > 0, low_weight, high_weight, rows,
+                        HALF)  # fmt: skip
+    q = (q + added).to(weight.dtype.element_ty)
     own = tl.maximum(row - shared, 0) * key_row
     found = _recalled(q, keys + own, values + own, late_keys, late_values, column, length, scale, key_step,
                       late_step, LATE, BK)  # fmt: skip
@@ -231,9 +264,11 @@ def enter(noisy, weight, lead, out, count, length, K: tl.constexpr, W_STEP: tl.c
     """A program owns BM rows by BN outputs of both branches."""
     rows = tl.program_id(1) * BM + tl.arange(0, BM)
     cols = tl.program_id(0) * BN + tl.arange(0, BN)
-    found = _product(noisy, weight, rows % count, cols % N, K, W_STEP, K, EARLY, BM, BN, BK)
     inside = (rows[:, None] < count) & (cols[None, :] < N)
-    found += tl.load(lead + (rows // length)[:, None] * N + cols[None, :], mask=inside, other=0.0)
+    at_once = _at_once(weight, cols % N, W_STEP, K, BK)
+    _start(EARLY)
+    added = tl.load(lead + (rows // length)[:, None] * N + cols[None, :], mask=inside, other=0.0)
+    found = added + _product(noisy, weight, at_once, rows % count, cols % N, K, W_STEP, K, BM, BN, BK)
     target = out + rows[:, None] * N + cols[None, :]
     tl.store(target, found, mask=inside)
     tl.store(target + count * N, found, mask=inside)
@@ -245,14 +280,16 @@ def leave(hidden, weight, bias, noisy, fresh, old, follows, fade, out, slots, le
           LAST: tl.constexpr, EARLY: tl.constexpr,
           BT: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):  # fmt: skip
     """A program owns BN columns of all rows of a slot, since rows are moved as the last that has left is."""
-    _start(EARLY)
     slot = tl.program_id(1)
     rows = tl.arange(0, BT)
     cols = tl.program_id(0) * BN + tl.arange(0, BN)
     read = slot * length + rows % length
-    both = tl.load(bias + cols % N)[None, :]
-    deaf = _product(hidden, weight, read, cols % N, K, K, K, False, BT, BN, BK) + both
-    heard = _product(hidden, weight, slots * length + read, cols % N, K, K, K, False, BT, BN, BK) + both
+    at_once = _at_once(weight, cols % N, K, K, BK)
+    added = tl.load(bias + cols % N)[None, :]
+    _start(EARLY)
+    deaf = _product(hidden, weight, at_once, read, cols % N, K, K, K, BT, BN, BK) + added
+    read += slots * length
+    heard = _product(hidden, weight, at_once, read, cols % N, K, K, K, BT, BN, BK) + added
     clean = deaf + GUIDE * (heard - deaf)
     inside = (rows[:, None] < length) & (cols[None, :] < N)
     place = (slot * length + rows[:, None]) * N + cols[None, :]

@@ -2,6 +2,7 @@
 """The kernels of motion sampling, launched under the names of their twins: `MotionOps` on a card."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import triton
 from torch import Tensor
@@ -13,6 +14,9 @@ from .motion_plan import Level, Linear
 from .motion_room import Held, Memory
 from .motion_tiles import Tiles
 from .motion_twins import Activation
+
+AHEAD: Final = 512
+"""Numbers a warp owns, up to which registers are plenty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ class MotionKernels:
         kernels.project_into[grid](
             rows, layer.weight, layer.bias, table, out, count, rows.view(-1, inputs).shape[0], out.shape[-2],
             len(table) - 2, table.stride(0), K=inputs, N=outputs, FILM=film is not None,
+            AHEAD=tile.rows * tile.columns <= AHEAD * tile.warps,
             BM=tile.rows, BN=tile.columns, BK=tile.depth, **self._launch(tile.warps, tile.stages),
         )  # fmt: skip
 

@@ -90,6 +90,27 @@ def test_project_into(
 
 
 @TYPES
+@pytest.mark.parametrize(
+    "tile", [Tile(16, 16, 32), Tile(64, 64, 16), Tile(64, 64, 32)], ids=["at once", "large", "large at once"]
+)
+def test_products_may_be_cut_in_other_ways(tile: Tile, dtype: torch.dtype, allowed: float) -> None:
+    """All of the sum at once, and so much a warp that nothing is asked for ahead."""
+    kernels, slots, length = MotionKernels(Tiles(other=tile)), 3, 7
+    layer, film = linear(WIDTH, WIDTH, dtype), normal(6, 1 + slots, 2, WIDTH).to(dtype)
+    given = normal(5, 2 * slots, length, WIDTH).to(dtype)
+    found, wanted = (normal(7, 2 * slots, length, WIDTH) for _ in range(2))
+    for ops, out in ((kernels, found), (twins, wanted)):
+        ops.project_into(given, layer, film=film, out=out)
+    near(found, wanted, allowed)
+    for ops, out in ((kernels, found), (twins, wanted)):
+        ops.project(given, layer, out=out)
+    near(found, wanted, allowed)
+    for ops, out in ((kernels, found), (twins, wanted)):
+        ops.enter(given[:slots].float(), layer.weight, film[1:, 0].float().contiguous(), out=out)
+    near(found, wanted, allowed)
+
+
+@TYPES
 @SIZES
 def test_attend(slots: int, length: int, dtype: torch.dtype, allowed: float) -> None:
     mixed = normal(5, slots, length, 3 * WIDTH, scale=2).to(dtype)
