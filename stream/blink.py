@@ -9,9 +9,9 @@ from .clock import FRAME_RATE
 from .easing import hermite
 
 _FRAMES_PER_MINUTE = int(60 * FRAME_RATE.per_second)
-_CLOSE, _HOLD, _OPEN = 3.4, 0.8, 6.5
+_CLOSE, _HOLD, _OPEN = 3.2, 0.4, 6.0
 """Frames that the lids of a usual blink take to fall, stay and rise."""
-_SLOWEST = 1.35
+_SLOWEST = 1.25
 _SHORTEST_INTERVAL = 0.28
 """Of the mean time between blinks."""
 _TEMPER = 1.6
