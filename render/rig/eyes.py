@@ -32,6 +32,9 @@ _SHADOW_REST, _SHADOW_DEPTH, _SHADOW_REACH = 0.34, 0.30, 0.25
 reaches on the ball."""
 _ROUND = 0.3
 """How much darker the ball gets to its sides, over the square of the distance."""
+_GLOW = 0.62
+"""How much brighter an iris is across from the light, which it gathers there, and darker on this side: four
+tenths of this at most."""
 _GREEN, _BLUE = 0.975, 0.95
 """Warmth of the light that skin throws on the ball between the lids."""
 _IRIS, _IRIS_EDGE = 0.33, 0.27
@@ -184,7 +187,9 @@ def draw_eye(
     height = out.shape[0] // width
     turn = 0
     step = np.float32(1.0 / ONE)
-    one, half = np.float32(1.0), np.float32(0.5)
+    one, half, top = np.float32(1.0), np.float32(0.5), np.float32(255.0)
+    middle = np.float32((stride - 2) * 128)
+    reach = one / (middle * np.float32(_IRIS))
     while turn < triangles.shape[0]:
         turn, count = scan(
             screen, triangles, turn, FRONT, uv, True, ONE, ONE, 0.0, width, height, spans, depths
@@ -207,6 +212,9 @@ def draw_eye(
                     lit = w0 * shade[a] + w1 * shade[b] + w2 * shade[c]
                     below = py - light[2] - np.float32(_BEND) * px * px
                     fade = min(max(one - below / np.float32(_SHADOW_REACH), np.float32(0.0)), one)
+                    ix, iy = (np.float32(u) - middle) * reach, (np.float32(v) - middle) * reach
+                    inside = max(one - ix * ix - iy * iy, np.float32(0.0))
+                    lit *= one + np.float32(_GLOW) * inside * (ix * np.float32(0.68) + iy * np.float32(0.73))
                     lit *= (one - light[3] * fade * fade) * (one - np.float32(_ROUND) * px * px)
                     gx, gy = px - light[0], py - light[1]
                     away = np.sqrt(gx * gx + gy * gy) / np.float32(_GLINT_RADIUS)
@@ -214,9 +222,10 @@ def draw_eye(
                     glint *= one - fade * min(
                         max(light[3] - np.float32(_SHADOW_REST), np.float32(0.0)) * np.float32(3.0), one
                     )
-                    red = np.float32(pixel & np.uint32(255)) * lit
-                    green = np.float32((pixel >> np.uint32(8)) & np.uint32(255)) * lit * np.float32(_GREEN)
-                    blue = np.float32((pixel >> np.uint32(16)) & np.uint32(255)) * lit * np.float32(_BLUE)
+                    red = min(np.float32(pixel & np.uint32(255)) * lit, top)
+                    green = min(np.float32((pixel >> np.uint32(8)) & np.uint32(255)) * lit, top)
+                    blue = min(np.float32((pixel >> np.uint32(16)) & np.uint32(255)) * lit, top)
+                    green, blue = green * np.float32(_GREEN), blue * np.float32(_BLUE)
                     share = glint * np.float32(1 / 255)
                     red, green, blue = (
                         red + (glint - red * share),

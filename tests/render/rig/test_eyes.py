@@ -146,6 +146,23 @@ def test_an_eye_is_its_texture_times_its_shade_and_darker_to_its_sides() -> None
     assert 60 < across[-1] < 85
 
 
+def test_an_iris_gathers_light_across_from_where_it_comes() -> None:
+    corners = np.array([(0, 0, 1), (0, SIDE, 1), (SIDE, SIDE, 1), (SIDE, 0, 1)], np.float32)
+    uv = np.ascontiguousarray(corners[:, :2] / SIDE * 31)
+    out, depth = np.zeros(SIDE * SIDE, np.uint32), np.full(SIDE * SIDE, raster.FAR, np.float32)
+    draw_eye(
+        corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32), uv, np.zeros((4, 2), np.float32),
+        np.ones(4, np.float32), np.array([9, 9, -9, 0], np.float32), np.full(33 * 33, 0xFF646464, np.uint32),
+        33, out, depth, SIDE, SCRATCH.spans, SCRATCH.depths,
+    )  # fmt: skip
+    red = out.view(np.uint8).reshape(SIDE, SIDE, 4)[..., 0].astype(int)
+    middle, off = SIDE // 2, SIDE // 13
+    assert red[middle + off, middle + off] > 115
+    assert red[middle - off, middle - off] < 85
+    assert red[middle - off, middle + off] == pytest.approx(100, abs=3)
+    assert (red[: SIDE // 4] == 100).all()
+
+
 def test_the_light_is_mirrored_at_its_place() -> None:
     lit = ball(np.array([0.5, -0.5, -9, 0], np.float32))
     y, x = np.unravel_index(int(lit.argmax()), lit.shape)
