@@ -117,11 +117,11 @@ def _at(shape: tuple[int, int], tile: Tile) -> Change:
 
 _FEW: Final = (
     Tile(16, 32, 128),
-    Tile(16, 64, 64),
+    Tile(16, 64, 128),
     Tile(16, 64, 128, 8),
-    Tile(16, 128, 128, 8, 3),
-    Tile(32, 32, 128),
-    Tile(32, 64, 128, 8, 3),
+    Tile(16, 128, 64, 8),
+    Tile(32, 64, 64, 8),
+    Tile(32, 128, 64, 8),
 )
 _MANY: Final = (
     Tile(32, 64, 128),

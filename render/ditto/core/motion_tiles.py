@@ -4,7 +4,7 @@ The figures are expectations for an H200 that no card has confirmed yet; a bench
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -64,11 +64,11 @@ def _table(mix: Tile, widen: Tile, square: Tile, narrow: Tile, once: Tile) -> Ma
 
 
 _LARGE: Final = Tile(128, 128, 64, warps=8, stages=3)
-_FEW: Final = Tiles(
+_ONE: Final = Tiles(
     other=Tile(16, 64),
     by_shape=_table(
-        mix=Tile(32, 64, warps=8),
-        widen=Tile(32, 64, warps=8),
+        mix=Tile(16, 128, warps=8),
+        widen=Tile(16, 128, warps=8),
         square=Tile(16, 64, 128),
         narrow=Tile(16, 64, 128),
         once=Tile(16, 64),
@@ -77,6 +77,16 @@ _FEW: Final = Tiles(
     looks_within=True,
     queries=16,
     leave_columns=16,
+)
+_TWO: Final = replace(
+    _ONE,
+    by_shape=_table(
+        mix=Tile(32, 128, warps=8),
+        widen=Tile(32, 128, warps=8),
+        square=Tile(32, 64, 128),
+        narrow=Tile(32, 64, 128),
+        once=Tile(32, 64, warps=8),
+    ),
 )
 _SOME: Final = Tiles(
     other=Tile(32, 64),
@@ -100,7 +110,7 @@ _MOST: Final = Tiles(
         mix=Tile(128, 256, 64, warps=8, stages=3), widen=_LARGE, square=_LARGE, narrow=_LARGE, once=_LARGE
     ),
 )
-TABLE: Final[Mapping[int, Tiles]] = MappingProxyType({2: _FEW, 4: _SOME, 8: _MANY, 16: _MOST})
+TABLE: Final[Mapping[int, Tiles]] = MappingProxyType({1: _ONE, 2: _TWO, 4: _SOME, 8: _MANY, 16: _MOST})
 """By the most slots that an entry is for."""
 
 
