@@ -16,6 +16,7 @@ from torch import Tensor
 from ...stream.clock import FEATURE_HOP
 from . import conditions, features
 from .conditions import Character, ConditionState
+from .core.motion_sampler import WindowSampler
 from .delay import WindowShape, ticks_after
 from .features import TAIL_SAMPLES, Chunk, FeatureStage
 from .hops import HopStage, Made, Turn
@@ -23,7 +24,6 @@ from .motion import WIDTH
 from .motion_cache import CACHE_BYTES, MotionCache, chained
 from .networks import Networks
 from .noise import NOISES, Diffusion
-from .sampler import MotionSampler
 from .schedule import Schedule
 from .seams import Hold
 from .windows import WindowOptions
@@ -32,6 +32,8 @@ F32 = NDArray[np.float32]
 Columns = tuple[int, int]
 """Of rows of motion: the first, and the first that is not one of them."""
 STEPS: Final = 10
+DTYPES: Final = {"cuda": torch.float16}
+"""What the motion model computes in where that is not float32; what is diffused always is."""
 HORIZON: Final = 8
 """Frames that are drawn before they are sent, at most: so far an interrupt goes back."""
 EYE_FRAMES: Final = 1500
@@ -94,7 +96,14 @@ class Mover:
             device=device,
         )
         drawn = NOISES[noise](self._stage, slots=slots, draws=steps)
-        self._diffusion = Diffusion(MotionSampler(networks.lmdm, Schedule.of(steps)), drawn)
+        self._sampler = WindowSampler(
+            networks.lmdm,
+            Schedule.of(steps),
+            shape,
+            leads_on=noise == "frame",
+            dtype=DTYPES.get(device.type, torch.float32),
+        )
+        self._diffusion = Diffusion(self._sampler, drawn)
         self._sort = repr((shape, steps, noise)).encode()
         self._sound = self._features.init(slots)
         self._told = ConditionState.init(slots, eye_frames=EYE_FRAMES)
@@ -108,6 +117,7 @@ class Mover:
     def warm(self) -> Tensor:
         """Hear the silence that comes before every session. Its features (overlap, 1024)."""
         if self._silence is None:
+            self._sampler.warm()
             chunk, overlap = Chunk(), self.shape.overlap
             once = features.offline(self._networks.audio, _silence(chunk.payload * FEATURE_HOP), chunk)
             self._silence = once.repeat(-(-overlap // len(once)), 1)[:overlap]

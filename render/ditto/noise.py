@@ -15,7 +15,6 @@ from torch import Tensor
 from .delay import LENGTH
 from .hops import HopStage, Turn
 from .motion import WIDTH
-from .sampler import MotionSampler
 from .seams import Hold
 
 F32 = NDArray[np.float32]
@@ -99,10 +98,18 @@ class ReferenceNoise:
 NOISES: Final = {"frame": FrameNoise, "upstream": ReferenceNoise}
 
 
+class Sampler(Protocol):
+    """`MotionSampler`, or what does the same."""
+
+    def __call__(
+        self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, *, hold: Hold | None = None
+    ) -> Tensor: ...
+
+
 class Diffusion:
     """A sampler with the noise that it needs."""
 
-    def __init__(self, sampler: MotionSampler, noise: Noise) -> None:
+    def __init__(self, sampler: Sampler, noise: Noise) -> None:
         self.sampler, self.noise = sampler, noise
 
     def __call__(self, turn: Turn, lead: Tensor, heard: Tensor, hold: Hold | None = None) -> Tensor:
