@@ -8,7 +8,7 @@ from torch import Tensor
 from visavis.render.ditto.core import motion_twins
 from visavis.render.ditto.core.motion import MotionOps, MotionWindow
 from visavis.render.ditto.core.motion_plan import MotionPlan
-from visavis.render.ditto.core.motion_room import Held, MotionInputs, MotionRoom, fading, plain_zeros
+from visavis.render.ditto.core.motion_room import MotionInputs, MotionRoom, plain_zeros
 from visavis.render.ditto.lmdm import MotionDecoder
 from visavis.render.ditto.motion import WIDTH
 from visavis.render.ditto.sampler import MotionSampler
@@ -16,7 +16,6 @@ from visavis.render.ditto.schedule import Schedule
 from visavis.render.ditto.seams import LENGTH, LedOn
 
 HOP, FUSE = 5, 5
-LEFT = LENGTH - HOP - FUSE
 
 
 def inputs(batch: int, steps: int, *, follows: tuple[bool, ...] = (True, False)) -> MotionInputs:
@@ -27,11 +26,8 @@ def inputs(batch: int, steps: int, *, follows: tuple[bool, ...] = (True, False))
         conditions=normal(2, batch, LENGTH, CONDITION, scale=0.5),
         start=normal(3, *window),
         noise=normal(4, steps - 1, *window),
-        held=Held(
-            normal(5, *window),
-            torch.tensor([follows[slot % len(follows)] for slot in range(batch)]),
-            fading(LEFT, torch.device("cpu")),
-            LEFT,
+        held=LedOn(HOP, FUSE).hold(
+            normal(5, *window), torch.tensor([follows[slot % len(follows)] for slot in range(batch)])
         ),
     )
 
@@ -59,11 +55,8 @@ def sampled(sampling: MotionWindow, given: MotionInputs) -> Tensor:
 
 def expected(model: MotionDecoder, steps: int, given: MotionInputs) -> Tensor:
     """What `MotionSampler` gives."""
-    held, sampler = given.held, MotionSampler(model, Schedule.of(steps))
-    taken = given.lead, given.conditions, given.start, given.noise
-    if not held.left:
-        return sampler(*taken)
-    return sampler(*taken, hold=LedOn(HOP, FUSE).hold(held.old, held.follows))
+    sampler = MotionSampler(model, Schedule.of(steps))
+    return sampler(given.lead, given.conditions, given.start, given.noise, hold=given.held)
 
 
 def error(found: Tensor, wanted: Tensor) -> float:

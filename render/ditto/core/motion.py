@@ -12,9 +12,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..schedule import Step
+from ..seams import Hold
 from . import motion_twins
 from .motion_plan import DecoderPlan, EncoderPlan, Level, Linear, MotionPlan
-from .motion_room import Held, Memory, MotionInputs, MotionRoom
+from .motion_room import Memory, MotionInputs, MotionRoom
 from .motion_twins import Activation, levelled_rows
 
 
@@ -66,7 +67,7 @@ class MotionOps(Protocol):
         *,
         noisy: Tensor,
         fresh: Tensor | None,
-        held: Held,
+        held: Hold,
         out: Tensor,
     ) -> None: ...
 

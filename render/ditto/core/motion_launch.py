@@ -9,9 +9,10 @@ from torch import Tensor
 
 from ..lmdm import GUIDANCE
 from ..schedule import Step
+from ..seams import Hold
 from . import motion_kernels as kernels
 from .motion_plan import Level, Linear
-from .motion_room import Held, Memory
+from .motion_room import Memory
 from .motion_tiles import Tiles
 from .motion_twins import Activation
 
@@ -118,7 +119,7 @@ class MotionKernels:
         *,
         noisy: Tensor,
         fresh: Tensor | None,
-        held: Held,
+        held: Hold,
         out: Tensor,
     ) -> None:
         (outputs, inputs), (slots, length, _) = layer.weight.shape, out.shape

@@ -6,7 +6,7 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
-from ..seams import FADE, LENGTH
+from ..seams import Hold, fading
 from ..windows import WindowShape
 from .motion_plan import FILMS, MotionPlan
 
@@ -24,20 +24,6 @@ def plain_zeros(device: torch.device) -> Zeros:
         return torch.zeros(shape, dtype=dtype, device=device)
 
     return zeros
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What estimates are made to agree with, as `seams.LedOn` does it.
-
-    `old` (B, T, 265) float32, rows of which the first `left` have left; `follows` (B,) bool, whether there
-    are any. `fade` (T,) float32 is how much of the difference at the last of them is left in each row.
-    """
-
-    old: Tensor
-    follows: Tensor
-    fade: Tensor
-    left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +46,6 @@ def rows_left(shape: WindowShape, *, leads_on: bool) -> int:
     return left if leads_on and left >= 2 else 0
 
 
-def fading(left: int, device: torch.device) -> Tensor:
-    """`Held.fade`; rows that have left do not use theirs."""
-    since = torch.arange(1 - left, LENGTH - left + 1, device=device)
-    return torch.exp(-since / FADE)
-
-
 @dataclass(frozen=True, slots=True)
 class MotionInputs:
     """What windows of B slots are sampled from, all float32 but `held.follows`.
@@ -77,7 +57,7 @@ class MotionInputs:
     conditions: Tensor
     start: Tensor
     noise: Tensor
-    held: Held
+    held: Hold
 
     @classmethod
     def zeros(cls, plan: MotionPlan, batch: int, zeros: Zeros, *, left: int) -> Self:
@@ -91,7 +71,7 @@ class MotionInputs:
             conditions=zeros("motion.conditions", batch, size.rows, size.condition, dtype=full),
             start=zeros("motion.start", *window, dtype=full),
             noise=zeros("motion.noise", steps - 1, *window, dtype=full),
-            held=Held(
+            held=Hold(
                 zeros("motion.old", *window, dtype=full),
                 zeros("motion.follows", batch, dtype=torch.bool),
                 fade,

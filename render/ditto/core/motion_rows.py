@@ -16,7 +16,6 @@ from ..lmdm import LmdmSize, MotionDecoder
 from ..random_weights import loaded
 from ..sampler import MotionSampler
 from ..schedule import Schedule
-from ..seams import LedOn
 from . import motion_twins
 from .motion import MotionOps, MotionWindow, motion_ops
 from .motion_plan import MotionPlan
@@ -27,9 +26,8 @@ Call = Callable[[], object]
 Change = Callable[[Tiles], Tiles]
 AS_IT_IS: Final = "as it is"
 OFFICIAL: Final = LmdmSize()
-HOP, FUSE = 5, 5
 LEFT: Final = 70
-"""Rows that have left, at that hop."""
+"""Rows of a window that have left, at a hop of 5."""
 WARM_CALLS: Final = 2
 
 
@@ -174,8 +172,7 @@ def _inputs(plan: MotionPlan, batch: int) -> MotionInputs:
 
 
 def _plain(sampler: MotionSampler, given: MotionInputs) -> Callable[[], Tensor]:
-    hold = LedOn(HOP, FUSE, given.start.device).hold(given.held.old, given.held.follows)
-    return lambda: sampler(given.lead, given.conditions, given.start, given.noise, hold=hold)
+    return lambda: sampler(given.lead, given.conditions, given.start, given.noise, hold=given.held)
 
 
 def _captured(

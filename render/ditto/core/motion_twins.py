@@ -12,8 +12,9 @@ from torch.nn import functional as F
 
 from ..lmdm import GUIDANCE
 from ..schedule import Step
+from ..seams import Hold
 from .motion_plan import Level, Linear
-from .motion_room import Held, Memory
+from .motion_room import Memory
 
 Activation = Literal["none", "gelu", "silu"]
 _ACTIVATIONS: Final = {"none": lambda rows: rows, "gelu": F.gelu, "silu": F.silu}  # pyright: ignore[reportUnknownLambdaType]
@@ -97,7 +98,7 @@ def leave(
     *,
     noisy: Tensor,
     fresh: Tensor | None,
-    held: Held,
+    held: Hold,
     out: Tensor,
 ) -> None:
     """Into `out` (B, T, 265) float32 what `step` makes of `noisy` of that shape: less noisy windows.
@@ -110,19 +111,9 @@ def leave(
     if fresh is None:
         out.copy_(clean)
         return
-    clean = hold(clean, held)
+    clean = held(clean)
     estimate = step.of_noisy * noisy - clean / step.of_clean
     out.copy_(step.clean * clean + step.noise * estimate + step.fresh * fresh)
-
-
-def hold(clean: Tensor, held: Held) -> Tensor:
-    """Estimates (B, T, 265) made to agree with what has left."""
-    if not held.left:
-        return clean
-    last = slice(held.left - 1, held.left)
-    off = held.old[:, last] - clean[:, last]
-    led = torch.cat((held.old[:, : held.left], (clean + off * held.fade[:, None])[:, held.left :]), dim=1)
-    return torch.where(held.follows[:, None, None], led, clean)
 
 
 def levelled_rows(rows: Tensor, level: Level) -> Tensor:

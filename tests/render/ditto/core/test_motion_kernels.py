@@ -9,9 +9,10 @@ from visavis.render.ditto.attention import Rotary
 from visavis.render.ditto.core import motion_twins as twins
 from visavis.render.ditto.core.motion_launch import MotionKernels
 from visavis.render.ditto.core.motion_plan import Level, Linear
-from visavis.render.ditto.core.motion_room import Held, Memory
+from visavis.render.ditto.core.motion_room import Memory
 from visavis.render.ditto.core.motion_tiles import Tile, Tiles
 from visavis.render.ditto.schedule import Schedule
+from visavis.render.ditto.seams import Hold
 
 assert support.interpreter.triton
 
@@ -153,9 +154,9 @@ def test_enter(slots: int, length: int, dtype: torch.dtype, allowed: float) -> N
     near(found, wanted, allowed)
 
 
-def held(slots: int, length: int, left: int) -> Held:
+def held(slots: int, length: int, left: int) -> Hold:
     follows = torch.arange(slots) % 2 == 0
-    return Held(normal(8, slots, length, MOTION), follows, normal(9, length).abs(), left)
+    return Hold(normal(8, slots, length, MOTION), follows, normal(9, length).abs(), left)
 
 
 @TYPES

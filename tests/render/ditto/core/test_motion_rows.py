@@ -3,9 +3,10 @@ import torch
 from support.interpreter import triton
 from visavis.render.ditto.core import motion_rows as rows
 from visavis.render.ditto.core.motion_launch import MotionKernels
+from visavis.render.ditto.core.motion_room import rows_left
 from visavis.render.ditto.core.motion_tiles import MIX, NARROW, SQUARE, TABLE, WIDEN, Tile, Tiles
 from visavis.render.ditto.lmdm import LmdmSize
-from visavis.render.ditto.seams import LENGTH
+from visavis.render.ditto.windows import WindowShape
 
 assert triton is not None
 CPU = torch.device("cpu")
@@ -29,7 +30,7 @@ def test_half_precision_is_as_near_to_full_by_the_twins_as_by_the_plain_modules(
 
 
 def test_the_rows_that_have_left_are_those_of_the_hop() -> None:
-    assert LENGTH - rows.HOP - rows.FUSE == rows.LEFT
+    assert rows_left(WindowShape(5, 5), leads_on=True) == rows.LEFT
 
 
 @pytest.mark.parametrize("tiles", TABLE.values(), ids=map(str, TABLE))

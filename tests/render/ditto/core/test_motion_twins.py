@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 import torch
 from support.motion import normal, tiny_model
@@ -7,18 +5,13 @@ from torch import Tensor
 from torch.nn import functional as F
 from visavis.render.ditto.core import motion_twins as twins
 from visavis.render.ditto.core.motion_plan import Level, Linear, MotionPlan
-from visavis.render.ditto.core.motion_room import Held, Memory, fading
+from visavis.render.ditto.core.motion_room import Memory
 from visavis.render.ditto.lmdm import GUIDANCE
 from visavis.render.ditto.schedule import Schedule
 from visavis.render.ditto.seams import LENGTH, LedOn
 
 SLOTS, ROWS, WIDTH, HEADS = 3, 7, 32, 4
-HELD = Held(
-    normal(1, SLOTS, LENGTH, 265),
-    torch.tensor([True, False, True]),
-    fading(70, torch.device("cpu")),
-    70,
-)
+HELD = LedOn(5, 5).hold(normal(1, SLOTS, LENGTH, 265), torch.tensor([True, False, True]))
 STEP = Schedule.of(5).steps[1]
 
 
@@ -124,7 +117,7 @@ def test_a_step_guides_holds_and_takes_noise_away() -> None:
     out = torch.empty_like(noisy)
     twins.leave(hidden, layer, STEP, noisy=noisy, fresh=fresh, held=HELD, out=out)
     deaf, heard = exact(hidden, layer).chunk(2)
-    clean = LedOn(5, 5).hold(HELD.old, HELD.follows)(deaf + GUIDANCE * (heard - deaf))
+    clean = HELD(deaf + GUIDANCE * (heard - deaf))
     estimate = STEP.of_noisy * noisy - clean / STEP.of_clean
     torch.testing.assert_close(out, STEP.clean * clean + STEP.noise * estimate + STEP.fresh * fresh)
 
@@ -135,11 +128,3 @@ def test_the_last_step_is_the_estimate_itself() -> None:
     twins.leave(hidden, layer, STEP, noisy=noisy, fresh=None, held=HELD, out=noisy)
     deaf, heard = exact(hidden, layer).chunk(2)
     torch.testing.assert_close(noisy, deaf + GUIDANCE * (heard - deaf))
-
-
-def test_nothing_is_held_where_no_row_has_left() -> None:
-    clean = normal(4, SLOTS, LENGTH, 265)
-    assert twins.hold(clean, replace(HELD, left=0)) is clean
-    held = twins.hold(clean, HELD)
-    assert torch.equal(held[1], clean[1])
-    assert torch.equal(held[0, :70], HELD.old[0, :70])
