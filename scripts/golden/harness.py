@@ -48,7 +48,7 @@ class GoldenFile:
     device: torch.device
     dtype: torch.dtype
     core: bool = False
-    """Warp and decoder as the GPU core has them."""
+    """Warp, decoder and windows of motion as the GPU core has them."""
 
     def normal(self, stream: str, *shape: int, scale: float = 1.0, offset: float = 0.0) -> F32:
         return (offset + scale * rng(stream, self.seed).standard_normal(shape)).astype(np.float32)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from visavis.render.ditto.core.motion_sampler import WindowSampler
 from visavis.render.ditto.drivers import joined, smoothed
 from visavis.render.ditto.hops import Sample, Turn
 from visavis.render.ditto.motion import WIDTH, Motion
@@ -127,7 +128,18 @@ class Stored:
 
 def real(file: GoldenFile, case: Mapping[str, Any]) -> Sample:
     """The motion model, as the engine has it draw."""
-    sampler = MotionSampler(model(file.seed, file.device, file.dtype), Schedule.of(case["steps"]))
+    schedule = Schedule.of(case["steps"])
+    sampler = (
+        WindowSampler(
+            model(file.seed, file.device, torch.float32),
+            schedule,
+            shape_of(case["options"]),
+            leads_on=False,
+            dtype=file.dtype,
+        )
+        if file.core
+        else MotionSampler(model(file.seed, file.device, file.dtype), schedule)
+    )
     diffusion, count = Diffusion(sampler, Stored(file, case)), 0
 
     def sample(lead: Tensor, conditions: Tensor, hold: Hold) -> Tensor:

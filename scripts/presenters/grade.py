@@ -32,6 +32,10 @@ FEATHER_PX, EVEN_PX = 20, 9
 """Over how much of its width a beard's outline fades in outwards, and how evenly, in master pixels."""
 KNOWN: Final = 64
 """Alpha from which a layer's colour counts in full."""
+DENSE: Final = (150, 235)
+"""Alphas from sparse hair to dense."""
+COLORED: Final = (0.32, 0.18)
+"""How much less blue than red skin and grey hair are, as a share."""
 ANGLES: Final = 720
 UNDER: Final = (0.5, 0.85)
 """Cosines to straight down, as seen from the mouth, between which that sets in."""
@@ -90,8 +94,12 @@ def crisp(color: F32, sigma: float, share: float) -> F32:
 
 def matched(hair: U8, skin: U8) -> U8:
     """The layer `hair` (H, W, 4) in the colours of the layer `skin`, which shows the same strands on the
-    face: then no line shows where they lie over each other."""
+    face: then no line shows where they lie over each other. Sparse hair keeps its own where the face beneath
+    shows skin, which is less grey."""
     known = np.clip(skin[..., 3:].astype(np.float32) / KNOWN, 0, 1)
+    red, _, blue = np.moveaxis(skin[..., :3].astype(np.float32), 2, 0)
+    grey = smooth(*COLORED, 1 - blue / np.maximum(red, 1))[..., None]
+    known = known * np.maximum(grey, smooth(*DENSE, hair[..., 3:].astype(np.float32)))
     own = hair[..., :3].astype(np.float32)
     return _layer(own + (skin[..., :3] - own) * known, hair[..., 3])
 

@@ -92,7 +92,7 @@ class BrowLook:
 
 @dataclass(frozen=True, slots=True)
 class BeardLook:
-    """A short full beard; `dark`, `light` and `bias` as in HairLook."""
+    """A short full beard; `dark`, `light` and `bias` as in HairLook; `grade` is for its sparse edge."""
 
     dark: Rgb
     light: Rgb
@@ -100,6 +100,7 @@ class BeardLook:
     strands: int
     length: float
     radius: float
+    grade: Grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +216,7 @@ MARCUS: Final = Look(
         strands=40000,
         length=0.095,
         radius=0.0018,
+        grade=Grade(tone=80, even=0.7, calm=0.7, tint=(1.05, 0.985, 0.965), share=0.85),
     ),
     light=LightLook(rim_right=75.0, rim_left=60.0, top=70.0),
 )

@@ -169,7 +169,7 @@ def _groomed(
         return hair
     row = camera.project(person.landmarks.nose)[1]
     if beneath is not None:
-        hair = changing(hair, matched(layer, beneath), row)
+        hair = changing(hair, matched(graded(layer, look.beard.grade), beneath), row)
     return feathered(hair, camera.project(person.landmarks.mouth)[:2], row)
 
 
