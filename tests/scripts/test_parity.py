@@ -41,6 +41,12 @@ def test_a_file_of_networks_at_full_size_passes(name: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
+def test_the_networks_as_an_engine_runs_them_pass() -> None:
+    done = parity("--core", "--only", "chain", "a2m_real")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_file_is_either_quick_or_of_full_size() -> None:
     assert sorted(QUICK + FULL_SIZE) == sorted(path.stem for path in GOLDEN.glob("*.npz"))
 
