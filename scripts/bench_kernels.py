@@ -17,11 +17,20 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from visavis.render.ditto.core import conv_kernels, decoder_kernels, sampling_kernels, warp_kernels
+from visavis.render.ditto.core import (
+    composite_kernels,
+    conv_kernels,
+    decoder_kernels,
+    sampling_kernels,
+    warp_kernels,
+)
+from visavis.render.ditto.core.pictures import Pictures, Showing
 from visavis.render.ditto.core.tile import ConvTile, Tile
+from visavis.render.ditto.core.transfers import transfers_for
 from visavis.render.ditto.timing import machine
 
 HALF, EIGHT = torch.float16, torch.float8_e4m3fn
@@ -209,6 +218,31 @@ def steps(batch: int) -> Iterator[Work]:
     yield Work("picture", decoder, "picture", picture)
 
 
+def composite(batch: int, *, whole: bool) -> Work:
+    """Faces on pictures of 1080x1920; `whole` as a captured call covers them, else their boxes alone."""
+
+    def prepare() -> Call:
+        device, size = torch.device("cuda"), (1080, 1920)
+        made = Pictures(
+            composite_kernels, transfers_for(device), slots=batch, largest=size, side=512, dtype=HALF
+        )
+        turned = np.array([[[1.55, -0.08, 150], [0.08, 1.55, 300]]], np.float32)
+        plate = np.full((size[1], size[0], 3), 90, np.uint8)
+        showings: list[Showing] = []
+        for slot in range(batch):
+            made.open(slot, plate, turned)
+            showings.append(Showing(slot, 0, made.surfaces(slot, 1)[0]))
+        table, faces = (
+            torch.tensor(made.rows(showings), device=device),
+            torch.rand(batch, 512, 512, 4, device=device),
+        )
+        faces, extent = faces.half(), made.whole if whole else made.extent
+        return lambda: made.composite(faces, table, extent)
+
+    name = "composite whole" if whole else "composite boxes"
+    return Work(name, composite_kernels.TILES, "composite", prepare)
+
+
 def works(batch: int) -> list[Work]:
     found = [
         modulated(batch, side, channels, enlarge, dtype)
@@ -233,7 +267,7 @@ def works(batch: int) -> list[Work]:
             (64, 256, 128),
         )
     ]
-    return [*found, *steps(batch)]
+    return [*found, *steps(batch), composite(batch, whole=False), composite(batch, whole=True)]
 
 
 def milliseconds(call: Call, rounds: int) -> float:

@@ -17,6 +17,7 @@ from ...stream.errors import SetupError, UsageError
 from .bench_encoder import EncoderSize, StandInEncoder
 from .bench_load import PICTURE, Load, capacity
 from .blocks import fold_batch_norms
+from .core.motion_rows import motion_errors, motion_rows
 from .core.replay import BUCKETS, Replay
 from .decoder import Decoder, DecoderSize
 from .delay import WindowShape
@@ -85,6 +86,10 @@ def measure(bench: GpuBench, told: Callable[[str], None] = lambda _: None) -> di
     for row in _pictures(bench, device):
         report["pictures"].append(row)
         told(f"batch {row['batch']}: {row['replay_ms_a_frame']:.3f} ms a frame")
+    report["motion"] = list(_motion(bench, device))
+    for row in report["motion"]:
+        told(f"{row['row']}: {row['ms']:.2f} ms")
+    report["motion_errors"] = motion_errors(device, 1, size=bench.sizes.lmdm)
     networks = _networks(bench, device)
     report["memory"] = {"networks_bytes": _allocated(device)}
     report["capacity"] = {}
@@ -142,6 +147,13 @@ def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]
             replay(batch)
             row |= _away(out[:batch, ..., :3].permute(0, 3, 1, 2), expected)
         yield row
+
+
+def _motion(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]:
+    """A window for each of a batch: plain, by the core's plain steps, and by its kernels."""
+    rows = motion_rows(device, bench.batches, size=bench.sizes.lmdm)
+    for name, spent in measured(rows, device, rounds=bench.rounds).items():
+        yield {"row": name, **spent.figures()}
 
 
 def _row(

@@ -29,7 +29,9 @@ def test_it_measures_networks_and_sessions_and_tells_how_far_it_is() -> None:
     for pace in ("balanced", "low-latency"):
         assert 0 <= found["capacity"][pace]["sessions"] <= 2
         assert found["capacity"][pace]["tried"]
-    assert len(lines) == 4
+    assert {row["row"].split()[1] for row in found["motion"]} == {"plain", "twins"}
+    assert found["motion_errors"]["twins"] < 1e-2
+    assert len(lines) == 8
     assert found["torch"] == torch.__version__
 
 
