@@ -26,14 +26,14 @@ class Shape:
 
 SHAPES: Final[dict[str, Shape]] = {
     "aa": Shape(
-        {"jawOpen": 0.48, "mouthLowerDown": 0.14, "mouthUpperUp": 0.09, "mouthPucker": 0.12},
+        {"jawOpen": 0.51, "mouthLowerDown": 0.15, "mouthUpperUp": 0.10, "mouthPucker": 0.12},
         1.0,
         4.2,
         4.2,
         (0.0, 0.0, 1.0),
     ),
     "eh": Shape(
-        {"jawOpen": 0.285, "mouthLowerDown": 0.20, "mouthUpperUp": 0.11, "mouthStretch": 0.10},
+        {"jawOpen": 0.31, "mouthLowerDown": 0.21, "mouthUpperUp": 0.12, "mouthStretch": 0.10},
         0.9,
         4.0,
         4.0,
@@ -79,8 +79,8 @@ SHAPES: Final[dict[str, Shape]] = {
         {
             "jawOpen": 0.08,
             "mouthClose": 0.09,
-            "mouthPress": 0.06,
-            "mouthRollLower": 0.14,
+            "mouthPress": 0.08,
+            "mouthRollLower": 0.24,
             "mouthRollUpper": 0.08,
         },
         2.2,
