@@ -15,7 +15,7 @@ export const WHOLE = { left: 0, top: 0, width: 1, height: 1 };
 const HEAD_SHOT = [394, 174, 1206, 986];
 /** What each of their sizes shows of it. @type {Record<string, number[]>} */
 const CUTS = {
-  "720x1280": [260, 0, 1340, 1920],
+  "720x1280": [305, 110, 1295, 1870],
   "512x512": [308, 128, 1292, 1112],
   "1080x1920": [260, 0, 1340, 1920],
   "1920x1080": [-284, 130, 1884, 1349.5],

@@ -64,6 +64,13 @@ def test_a_beard_has_the_colours_of_the_face_below_and_its_own_outline() -> None
     np.testing.assert_array_equal(made[:, :200], hair()[:, :200])
 
 
+def test_sparse_beard_keeps_the_colours_of_its_own_hairs() -> None:
+    sparse = hair()
+    sparse[..., 3] //= 2
+    skin = np.full((400, 800, 4), (200, 150, 130, 255), np.uint8)
+    np.testing.assert_array_equal(matched(sparse, skin), sparse)
+
+
 def ring() -> NDArray[np.uint8]:
     wide, high = MASTER
     y, x = np.mgrid[0:high, 0:wide]
