@@ -18,7 +18,7 @@ LEAD_MS = 80
 
 
 class Watched(tiny.TinyEngine):
-    """Keeps the slots of each step, and each crop by slot and frame."""
+    """Keeps the slots of each step, and each picture by slot and frame."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,9 +28,12 @@ class Watched(tiny.TinyEngine):
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
         crops = super().step(due)
         self.steps.append([one.slot for one in due])
-        for one, crop in zip(due, crops, strict=True):
-            if crop is not None:
-                self.drawn.setdefault(one.slot, {})[crop.index] = crop.pixels.copy()
+        delay = self.spec.lookahead // self.spec.hop
+        for one in due:
+            if one.draw and one.surface is not None:
+                one.surface.wait()
+                pictures = self.drawn.setdefault(one.slot, {})
+                pictures[one.audio.index - delay] = one.surface.buffer.copy()
         return crops
 
 
