@@ -56,7 +56,7 @@ def test_one_layer_turns_into_another_below_a_row() -> None:
 
 
 def test_a_beard_has_the_colours_of_the_face_below_and_its_own_outline() -> None:
-    skin = np.full((400, 800, 4), (90, 60, 50, 255), np.uint8)
+    skin = np.full((400, 800, 4), (90, 86, 82, 255), np.uint8)
     skin[:, :200, 3] = 0
     made = matched(hair(), skin)
     np.testing.assert_array_equal(made[..., 3], hair()[..., 3])
