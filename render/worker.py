@@ -23,7 +23,7 @@ from typing import cast
 from ..stream import link
 from ..stream.clock import NS_PER_SECOND
 from ..stream.errors import LinkError, SetupError, VisavisError
-from .capacity import cores, slots
+from .capacity import slots, threads
 from .color import color_space
 from .ditto.presets import check_options
 from .encode import open_encoder
@@ -173,19 +173,23 @@ def load_engine(name: str, *, weights: str | None = None, latency: str | None = 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Entry of the process. `--fd` is the inherited end of a socket pair whose other end the front holds."""
+    """Entry of the process. `--fd` is the inherited end of a socket pair whose other end the front holds;
+    `--workers` says how many share this machine.
+    """
     parser = argparse.ArgumentParser(prog="visavis.render.worker")
     parser.add_argument("--fd", type=int, required=True)
     parser.add_argument("--engine", default="auto")
     parser.add_argument("--weights")
     parser.add_argument("--latency")
+    parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     sys.setswitchinterval(_SWITCH_SECONDS)
     with socket.socket(fileno=options.fd) as connection:
         try:
             engine = load_engine(options.engine, weights=options.weights, latency=options.latency)
-            Worker(engine, connection, slots=slots(), threads=max(cores(), 2)).serve()
+            share = options.workers
+            Worker(engine, connection, slots=slots(share), threads=threads(share)).serve()
         except VisavisError as error:
             _LOG.error("%s", error)
             return link.HOPELESS

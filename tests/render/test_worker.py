@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 from support.virtual import RATE, request, tone
+from visavis.render import capacity
+from visavis.render import worker as worker_module
 from visavis.render.ditto import factory
 from visavis.render.worker import load_engine, main
 from visavis.stream import link
@@ -169,6 +171,25 @@ def test_ditto_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(SetupError, match=r"visavis\[ditto\]"):
         load_engine("ditto", weights="random:1")
+
+
+@pytest.mark.parametrize("workers", [1, 2, 99])
+def test_a_process_takes_its_share_of_the_machine(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    seen: list[tuple[int, int]] = []
+
+    class Taken:
+        def __init__(self, _engine: object, _connection: object, *, slots: int, threads: int) -> None:
+            seen.append((slots, threads))
+
+        def serve(self) -> None:
+            return
+
+    monkeypatch.setattr(worker_module, "Worker", Taken)
+    ours, theirs = socket.socketpair()
+    options = ["--engine", "support.pattern:PatternEngine", "--workers", str(workers)]
+    with ours:
+        assert main(["--fd", str(theirs.detach()), *options]) == 0
+    assert seen == [(capacity.slots(workers), capacity.threads(workers))]
 
 
 def test_the_process_fails_with_one_line_when_its_engine_is_missing(caplog: pytest.LogCaptureFixture) -> None:
