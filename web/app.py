@@ -16,6 +16,7 @@ from ..stream.errors import SetupError
 from .auth import is_loopback
 from .chores import first_of
 from .config import Config
+from .devices import Device
 from .front import Front, running_front
 from .guard import guards
 from .routes import Api
@@ -49,11 +50,12 @@ def application(front: Front) -> web.Application:
 async def serve(
     config: Config,
     *,
-    announce: Callable[[Sequence[str]], None],
+    announce: Callable[[Sequence[str], Sequence[Device]], None],
     worker: Sequence[str] = (),
     voice: Sequence[str] = (),
 ) -> None:
-    """Run until a signal. `announce` gets the addresses of the page once sessions can be opened.
+    """Run until a signal. `announce` gets the addresses of the page, and the workers' devices, once sessions
+    can be opened.
 
     Raises SetupError when the machine lacks something.
     """
@@ -80,7 +82,8 @@ async def serve(
                 _settle_memory()
                 if not stop.is_set():
                     port = runner.addresses[0][1]
-                    announce(page_addresses(config.listen, port, secure=context is not None))
+                    addresses = page_addresses(config.listen, port, secure=context is not None)
+                    announce(addresses, [worker.device for worker in front.workers])
                 await stop.wait()
                 _LOG.info("stopping")
             finally:

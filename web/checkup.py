@@ -153,10 +153,10 @@ def _indices(source: Path, name: str) -> Iterator[Path]:
     yield from (Path(chosen) if chosen else cache).rglob(name)
 
 
-def room(max_sessions: int, memory: Path = _MEMORY) -> Finding:
-    """Cores, memory, and the sessions that a server takes at once, of which `max_sessions` may be the bound,
-    0 for none."""
-    cores, slots = capacity.cores(), capacity.slots()
+def room(max_sessions: int, memory: Path = _MEMORY, *, workers: int = 1) -> Finding:
+    """Cores, memory, and the sessions that a server with so many `workers` takes at once, of which
+    `max_sessions` may be the bound, 0 for none."""
+    cores, slots = capacity.cores(), workers * capacity.slots(workers)
     sessions = min(slots, max_sessions) if max_sessions else slots
     said = f"{cores} cores ({cpu_name()}), room for {sessions} sessions at once"
     try:

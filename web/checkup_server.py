@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..render.avatar import find_avatar
-from ..stream.errors import AvatarError, SetupError
+from ..stream.errors import AvatarError, SetupError, UsageError
 from .auth import is_loopback
+from .devices import chosen, described
 from .findings import Finding, fault, from_error, note, ok
 from .gallery import engine_for, open_gallery
 from .tls import CERTS, ListenOptions, tls_context
@@ -60,6 +61,15 @@ def engine(engine: str, avatar: str) -> str:
         return asyncio.run(engine_for(engine, avatar))
     except SetupError:
         return "rig"
+
+
+def workers(devices: str | int, engine: str) -> tuple[Finding, int]:
+    """How many workers a server would run, and on what."""
+    try:
+        found = chosen(devices, engine)
+    except UsageError as error:
+        return from_error("workers", error, needed=True), 1
+    return ok("workers", described(found)), len(found)
 
 
 def foreign(engine: str) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 from asyncio.subprocess import PIPE, STDOUT, Process
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 _LOG = logging.getLogger(__name__)
@@ -43,12 +43,15 @@ class Child:
         self._writer = writer
 
     @classmethod
-    async def spawn(cls, name: str, command: Sequence[str]) -> "Child":
-        """Start `command --fd N`."""
+    async def spawn(
+        cls, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> "Child":
+        """Start `command --fd N`, with `environment` over our own."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                process = await _started([*command, "--fd", str(theirs.fileno())], theirs.fileno())
+                fd = theirs.fileno()
+                process = await _started([*command, "--fd", str(fd)], fd, environment or {})
         except BaseException:
             ours.close()
             raise
@@ -136,7 +139,7 @@ class Child:
                 await self._pumped.wait()
 
 
-async def _started(command: Sequence[str], fd: int) -> Process:
+async def _started(command: Sequence[str], fd: int, environment: Mapping[str, str]) -> Process:
     return await asyncio.create_subprocess_exec(
         *command,
         pass_fds=(fd,),
@@ -144,7 +147,7 @@ async def _started(command: Sequence[str], fd: int) -> Process:
         stdout=PIPE,
         stderr=STDOUT,
         process_group=0,
-        env=_FRUGAL | os.environ,
+        env={**_FRUGAL, **os.environ, **environment},
     )
 
 

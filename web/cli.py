@@ -92,6 +92,13 @@ def serve(
     latency: Annotated[
         str | None, typer.Option(help=f"Ditto's delay: {', '.join(PRESETS)}. [default: {LIVE}]")
     ] = None,
+    devices: Annotated[
+        str | None,
+        typer.Option(
+            help="A worker each: auto, GPUs such as 0,1 or cuda:0, cpu,cpu, or a number of workers without a "
+            "GPU. [default: auto, which is every GPU for a ditto, else one worker]"
+        ),
+    ] = None,
     avatar: Annotated[
         str | None, typer.Option(help="Who is shown when a client does not say. [default: ruby]")
     ] = None,
@@ -108,6 +115,7 @@ def serve(
     """Run the server, until Ctrl-C."""
     from .app import serve as run_server
     from .config import load_config
+    from .devices import Device
     from .welcome import welcome
 
     logging.basicConfig(
@@ -120,6 +128,7 @@ def serve(
         "engine": engine,
         "weights": weights,
         "latency": latency,
+        "devices": devices,
         "avatar": avatar,
         "token": token,
         "cert": cert,
@@ -128,8 +137,8 @@ def serve(
     }
     loaded = load_config(config, os.environ, flags)
 
-    def announce(addresses: Sequence[str]) -> None:
-        sys.stdout.write(welcome(loaded, addresses))
+    def announce(addresses: Sequence[str], devices: Sequence[Device]) -> None:
+        sys.stdout.write(welcome(loaded, addresses, devices))
         sys.stdout.flush()
 
     asyncio.run(run_server(loaded, announce=announce))

@@ -37,6 +37,7 @@ def doctor(
     port: Annotated[int | None, typer.Option(help="As for serve.")] = None,
     engine: Annotated[str | None, typer.Option(help="As for serve.")] = None,
     weights: Annotated[str | None, typer.Option(help="As for serve.")] = None,
+    devices: Annotated[str | None, typer.Option(help="As for serve.")] = None,
     avatar: Annotated[str | None, typer.Option(help="As for serve.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
@@ -44,7 +45,10 @@ def doctor(
 
     Exit code 1 when it cannot. Nothing is written to disk.
     """
-    flags = {"host": host, "port": port, "engine": engine, "weights": weights, "avatar": avatar}
+    flags = {
+        **{"host": host, "port": port, "engine": engine, "weights": weights},
+        **{"devices": devices, "avatar": avatar},
+    }
     report = examine(load_config(config, os.environ, flags))
     if as_json:
         sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
@@ -72,7 +76,9 @@ def _findings(config: Config, engine: str) -> Generator[Finding]:
     needed, weights = engine == "ditto", config.worker.weights
     yield checkup.python()
     yield checkup.packages()
-    yield checkup.room(config.sessions.max_sessions)
+    found, workers = checkup_server.workers(config.worker.devices, engine)
+    yield found
+    yield checkup.room(config.sessions.max_sessions, workers=workers)
     yield checkup.encoder()
     yield checkup.webrtc()
     yield checkup.viseme_net()

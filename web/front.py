@@ -11,12 +11,13 @@ from ..stream.errors import AvatarError
 from .auth import Auth, is_loopback
 from .chores import Chores
 from .config import Config
+from .devices import chosen
 from .gallery import Gallery, engine_for, open_gallery
 from .metrics import Metrics
 from .peer import Peers, prepare_process
 from .sessions import Sessions
 from .speak import Speaker
-from .workers import Workers, check_ditto, worker_command
+from .workers import Worker, check_ditto, keep_up, worker_command
 
 _LOG = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ class Front:
     chores: Chores
     gallery: Gallery
     sessions: Sessions
-    workers: Workers
+    workers: tuple[Worker, ...]
     peers: Peers
     speaker: Speaker
     metrics: Metrics
@@ -48,8 +49,8 @@ async def running_front(
     """A front with its processes, which are gone when the block is left.
 
     `worker` and `voice` are commands to run instead of our own processes. Raises AvatarError when the avatar
-    shown by default is unknown, UsageError when an option does not belong to its engine, and SetupError when
-    its engine lacks something or, in a group, when the worker does not start.
+    shown by default is unknown, UsageError when an option does not belong to its engine or a device is not
+    here, and SetupError when its engine lacks something or, in a group, when no worker starts.
     """
     prepare_process(loopback=is_loopback(config.listen.host))
     engine = await engine_for(config.worker.engine, config.sessions.avatar)
@@ -60,10 +61,12 @@ async def running_front(
         raise AvatarError(f"engine {engine} can draw no avatar {config.sessions.avatar[:40]!r}; {advice}")
     if engine == "ditto" and not worker:
         await asyncio.to_thread(check_ditto, config.worker.weights)
+    devices = await asyncio.to_thread(chosen, config.worker.devices, engine)
+    command = worker or worker_command(config.worker, len(devices))
     async with asyncio.TaskGroup() as processes, Chores() as chores:
-        workers = Workers(chores, worker or worker_command(config.worker))
+        workers = tuple(Worker(chores, command, device) for device in devices)
         peers = Peers(config.webrtc, chores)
-        sessions = Sessions(config.sessions, worker=workers, on_close=peers.close_session)
+        sessions = Sessions(config.sessions, workers=workers, on_close=peers.close_session)
         speaker = Speaker(config.speech, chores, voice)
         front = Front(
             config=config,
@@ -76,7 +79,7 @@ async def running_front(
             speaker=speaker,
             metrics=Metrics(sessions, workers, peers),
         )
-        tasks = [processes.create_task(workers.run(sessions)), processes.create_task(speaker.run())]
+        tasks = [processes.create_task(keep_up(workers, sessions)), processes.create_task(speaker.run())]
         chores.spawn(_sweep(sessions), "sweep")
         try:
             yield front

@@ -1,6 +1,7 @@
 """Figures for Prometheus, read from the sessions when somebody asks."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -8,18 +9,27 @@ from prometheus_client.metrics_core import Metric
 
 from ..stream.stats import Histogram
 from .peer import Peers
+from .port import WorkerPort
 from .program import Program
 from .sessions import Sessions
 from .tracks import Feed
-from .workers import Workers
 
 _MS_PER_S = 1000
 
 
-class Metrics:
-    """The figures of one front. Sessions that ended stay in the sums."""
+class CountedWorker(WorkerPort, Protocol):
+    """A worker whose deaths are counted."""
 
-    def __init__(self, sessions: Sessions, workers: Workers, peers: Peers) -> None:
+    @property
+    def restarts(self) -> int: ...
+
+
+class Metrics:
+    """The figures of one front. Sessions that ended stay in the sums; what belongs to one of `workers` has
+    its number for a label.
+    """
+
+    def __init__(self, sessions: Sessions, workers: Sequence[CountedWorker], peers: Peers) -> None:
         self._sessions = sessions
         self._workers = workers
         self._peers = peers
@@ -31,10 +41,14 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         programs = self._sessions.programs
-        yield _gauge("sessions", "Sessions that are open", len(programs))
+        workers = self._workers
+        open_on = [len(self._sessions.on(worker)) for worker in workers]
+        yield _by_worker(GaugeMetricFamily, "sessions", "Sessions that are open", open_on)
         yield _gauge("peers", "WebRTC connections", len(self._peers))
-        yield _gauge("worker_up", "1 while a worker is ready", int(self._sessions.ready))
-        yield _counter("worker_restarts", "Times the worker died", self._workers.restarts)
+        up = [int(worker.ready is not None) for worker in workers]
+        yield _by_worker(GaugeMetricFamily, "worker_up", "1 while the worker is ready", up)
+        deaths = [worker.restarts for worker in workers]
+        yield _by_worker(CounterMetricFamily, "worker_restarts", "Times the worker died", deaths)
         yield _gauge("queued_ms", "Sound that waits, in all", sum(p.intake.queued_ms for p in programs))
         yield _gauge("bitrate_bps", "Bits a second for one viewer of each", _bitrate(programs))
         yield from self._totals(programs)
@@ -71,6 +85,16 @@ def _gauge(name: str, text: str, value: float) -> Metric:
 
 def _counter(name: str, text: str, value: float) -> Metric:
     return CounterMetricFamily(f"visavis_{name}", text, value=value)
+
+
+def _by_worker(
+    kind: type[GaugeMetricFamily] | type[CounterMetricFamily], name: str, text: str, values: Sequence[int]
+) -> Metric:
+    """One value for each worker."""
+    family = kind(f"visavis_{name}", text, labels=("worker",))
+    for number, value in enumerate(values):
+        family.add_metric((str(number),), value)
+    return family
 
 
 def _histogram(name: str, text: str, histogram: Histogram) -> Metric:

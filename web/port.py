@@ -2,12 +2,17 @@
 
 from typing import Protocol
 
-from ..stream.link import Tick, ToWorker
+from ..stream.link import Ready, Tick, ToWorker
 from .wire import Event
 
 
 class WorkerPort(Protocol):
-    """The worker, as a session sees it. What is sent while there is none is lost."""
+    """A worker, as its sessions see it. What is sent while it is away is lost."""
+
+    @property
+    def ready(self) -> Ready | None:
+        """What it said of itself, and None while it is away."""
+        ...
 
     def send(self, message: ToWorker) -> None: ...
 

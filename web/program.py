@@ -50,7 +50,9 @@ class Description:
 
 
 class Program:
-    """A session's timeline as the front sees it. `now_ns` is always the caller's monotonic clock."""
+    """A session's timeline as the front sees it, on one `worker` for life. `now_ns` is always the caller's
+    monotonic clock.
+    """
 
     def __init__(self, what: Description, *, start_ns: int, worker: WorkerPort) -> None:
         self.what = what
@@ -65,7 +67,7 @@ class Program:
         self._guests: set[object] = set()
         self.listeners: list[Listener] = []
         self.viewers: list[Viewer] = []
-        self._worker = worker
+        self.worker = worker
         self._keyframes = KeyframeGate()
         self.nominal_bps = nominal_bps(what.width, what.height)
         self._bitrate_bps = self.nominal_bps
@@ -82,7 +84,7 @@ class Program:
     def open(self, index: int) -> None:
         """Have the worker start at tick `index`."""
         what = self.what
-        self._worker.send(
+        self.worker.send(
             Open(
                 session=what.name,
                 avatar=what.avatar,
@@ -135,7 +137,7 @@ class Program:
         if self.state is ProgramState.CLOSED:
             return
         self._move(ProgramState.CLOSED)
-        self._worker.send(Close(self.what.name))
+        self.worker.send(Close(self.what.name))
         self.intake.close()
         self.tell(State("closed"))
         self.bell.ring()
@@ -164,7 +166,7 @@ class Program:
 
     def control(self, controls: Controls) -> None:
         self.controls = controls
-        self._worker.send(SetControls(self.what.name, controls))
+        self.worker.send(SetControls(self.what.name, controls))
 
     def tell(self, event: Event) -> None:
         for listener in list(self.listeners):
@@ -200,14 +202,14 @@ class Program:
 
     def _ask_keyframe(self, now_ns: int) -> None:
         if self._keyframes.due(now_ns):
-            self._worker.send(Keyframe(self.what.name))
+            self.worker.send(Keyframe(self.what.name))
 
     def _follow_slowest(self) -> None:
         limits = [bps for viewer in self.viewers if (bps := viewer.bitrate_bps) is not None]
         wanted = min([*limits, self.nominal_bps])
         if worth_changing(self._bitrate_bps, wanted):
             self._bitrate_bps = wanted
-            self._worker.send(Bitrate(self.what.name, wanted))
+            self.worker.send(Bitrate(self.what.name, wanted))
 
     def _tell_all(self, events: Sequence[Event]) -> None:
         for event in events:

@@ -27,6 +27,15 @@ class NewSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     controls: dict[str, object] = msgspec.field(default_factory=dict[str, object])
 
 
+class Readiness(msgspec.Struct, frozen=True):
+    """`workers_up` of `workers` take sessions."""
+
+    engine: str
+    workers: int
+    workers_up: int
+    status: str = "ready"
+
+
 class AvatarEntry(msgspec.Struct, frozen=True):
     name: str
     title: str
@@ -117,9 +126,10 @@ class Api:
         return answer({"status": "alive"})
 
     async def ready(self, _request: web.Request) -> web.Response:
-        if not self._front.sessions.ready:
+        sessions = self._front.sessions
+        if not sessions.ready:
             raise StartingError("the worker is warming up; try again in a few seconds")
-        return answer({"status": "ready", "engine": self._front.sessions.engine})
+        return answer(Readiness(sessions.engine, len(self._front.workers), sessions.workers_up))
 
     async def metrics(self, _request: web.Request) -> web.Response:
         return web.Response(body=self._front.metrics.text(), content_type="text/plain")

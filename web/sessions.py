@@ -1,10 +1,10 @@
-"""Every session of this front: admission, the worker's messages to each, and the end of unused ones."""
+"""Every session of this front: admission and its worker, messages to each, and the end of unused ones."""
 
 import logging
 import random
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -13,9 +13,10 @@ from ..stream.controls import Controls
 from ..stream.errors import CapacityError, LinkError, StartingError, VisavisError
 from ..stream.link import EngineCounts, Fault, Gauges, Interrupted, Opened, Ready, Starved, Tick, ToFront
 from ..stream.pacer import spread
+from ..stream.placement import place
 from .port import WorkerPort
 from .program import Description, Program, ProgramState
-from .traffic import EngineTotals, Totals
+from .traffic import EngineTotals, Totals, summed
 from .wire import Failure
 
 _LOG = logging.getLogger(__name__)
@@ -27,7 +28,7 @@ _SEED_LIMIT = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """`avatar` is shown when a client names none; `max_sessions` 0 means as many as the worker has slots;
+    """`avatar` is shown when a client names none; `max_sessions` 0 means as many as the workers have slots;
     `idle_close_s` ends a session that has no viewer, no connection and no request for so long.
     """
 
@@ -37,7 +38,7 @@ class SessionOptions:
 
     def __post_init__(self) -> None:
         if self.max_sessions < 0:
-            raise ValueError("max_sessions cannot be negative; 0 leaves it to the worker")
+            raise ValueError("max_sessions cannot be negative; 0 leaves it to the workers")
         if self.idle_close_s < 1:
             raise ValueError("idle_close_s must be at least 1")
 
@@ -53,41 +54,51 @@ class Wish:
 
 
 class Sessions:
-    """Programs by name. `on_close` is told the name of each that ended."""
+    """Programs by name, each on one of `workers`. `on_close` is told the name of each that ended."""
 
     def __init__(
-        self, options: SessionOptions, *, worker: WorkerPort, on_close: Callable[[str], None]
+        self, options: SessionOptions, *, workers: Sequence[WorkerPort], on_close: Callable[[str], None]
     ) -> None:
         self._options = options
-        self._worker = worker
+        self._workers = tuple(workers)
         self._on_close = on_close
-        self._ready: Ready | None = None
         self._programs: dict[str, Program] = {}
         self._faults: dict[str, Fault] = {}
         self._past = Totals()
-        self._engine_totals = EngineTotals()
+        self._engine_totals = {worker: EngineTotals() for worker in self._workers}
+
+    @property
+    def workers_up(self) -> int:
+        """How many workers take sessions now."""
+        return sum(worker.ready is not None for worker in self._workers)
 
     @property
     def ready(self) -> bool:
         """True while a worker takes sessions."""
-        return self._ready is not None
-
-    @property
-    def busy(self) -> bool:
-        return any(program.state is ProgramState.LIVE for program in self._programs.values())
+        return self.workers_up > 0
 
     @property
     def engine(self) -> str:
-        return self._ready.engine if self._ready is not None else ""
+        """That of all workers; empty while there is none."""
+        ready = self._any_ready()
+        return ready.engine if ready is not None else ""
 
     @property
     def latency_ms(self) -> int:
         """From sound to sight inside the server, at most; 0 while there is no worker."""
-        return self._ready.latency_ms if self._ready is not None else 0
+        ready = self._any_ready()
+        return ready.latency_ms if ready is not None else 0
 
     @property
     def programs(self) -> list[Program]:
         return list(self._programs.values())
+
+    def on(self, worker: WorkerPort) -> list[Program]:
+        """The programs of one worker."""
+        return [program for program in self._programs.values() if program.worker is worker]
+
+    def busy(self, worker: WorkerPort) -> bool:
+        return any(program.state is ProgramState.LIVE for program in self.on(worker))
 
     def figures(self) -> Totals:
         """Sums over all sessions there have been."""
@@ -97,21 +108,23 @@ class Sessions:
         return totals
 
     def engine_counts(self) -> EngineCounts | None:
-        """What the engine counted, over all workers there have been; None where it counts nothing."""
-        return self._engine_totals.total
+        """What the engines counted, over all workers there have been; None where they count nothing."""
+        return summed(totals.total for totals in self._engine_totals.values())
 
     def find(self, name: str) -> Program | None:
         return self._programs.get(name)
 
     async def create(self, wish: Wish, now_ns: int) -> Program:
-        """A session that is live. Raises CapacityError when there is no room, or what the worker said."""
-        self._refuse_when_full()
+        """A session that is live, on the worker with the most room. Raises CapacityError when there is none,
+        or what the worker said.
+        """
+        worker = self._with_room()
         width, height = wish.size
         seed = random.randrange(_SEED_LIMIT) if wish.seed is None else wish.seed
         name = secrets.token_urlsafe(_ID_BYTES)
         what = Description(name, wish.avatar, width, height, seed)
-        taken = (program.clock.start_ns for program in self._programs.values())
-        program = Program(what, start_ns=spread(now_ns, taken), worker=self._worker)
+        taken = (neighbour.clock.start_ns for neighbour in self.on(worker))
+        program = Program(what, start_ns=spread(now_ns, taken), worker=worker)
         program.controls = wish.controls
         self._programs[name] = program
         program.open(0)
@@ -150,33 +163,32 @@ class Sessions:
                 _LOG.info("session %s: unused for %d s", name, self._options.idle_close_s)
                 self.close(name)
 
-    def worker_up(self, ready: Ready) -> None:
-        again = self._programs.values() if self._ready is None else ()
-        self._ready = ready
+    def worker_up(self, worker: WorkerPort) -> None:
+        """`worker` takes sessions; those that it had go on."""
         now_ns = time.monotonic_ns()
-        for program in again:
+        for program in self.on(worker):
             program.reopen(now_ns)
 
-    def worker_lost(self) -> None:
-        self._ready = None
-        self._engine_totals.restart()
-        for program in self.programs:
+    def worker_lost(self, worker: WorkerPort) -> None:
+        """`worker` died, and its sessions wait until it is up again; the others notice nothing."""
+        self._engine_totals[worker].restart()
+        for program in self.on(worker):
             program.worker_lost()
 
-    def message(self, message: ToFront) -> None:
-        """One message of the worker's. What concerns an ended session is ignored."""
+    def message(self, worker: WorkerPort, message: ToFront) -> None:
+        """One message of `worker`'s. What concerns an ended session, or another's, is ignored."""
         if isinstance(message, Ready):
             raise LinkError("the worker said twice that it is ready")
         if isinstance(message, EngineCounts):
-            self._engine_totals.take(message)
+            self._engine_totals[worker].take(message)
             return
         program = self._programs.get(message.session)
-        if program is None:
+        if program is None or program.worker is not worker:
             return
         try:
             self._pass_on(program, message)
         except Exception:
-            # The boundary between one session and all others, which share this worker.
+            # The boundary between one session and all others, which share this front.
             _LOG.exception("session %s failed and is closed", message.session)
             self.close(message.session)
 
@@ -206,14 +218,21 @@ class Sessions:
             self._faults[fault.session] = fault
         self.close(fault.session)
 
-    def _refuse_when_full(self) -> None:
-        if self._ready is None:
+    def _with_room(self) -> WorkerPort:
+        """The worker that takes the next session. Raises CapacityError or StartingError."""
+        if not self.ready:
             raise StartingError("the worker is starting; try again in a few seconds")
-        limit = self._ready.slots
-        if self._options.max_sessions:
-            limit = min(limit, self._options.max_sessions)
-        if len(self._programs) >= limit:
-            raise CapacityError(f"all {limit} sessions are taken; try again later, or raise --max-sessions")
+        most, taken = self._options.max_sessions, len(self._programs)
+        index = place([self._free(worker) for worker in self._workers])
+        if index is None or (most and taken >= most):
+            raise CapacityError(f"all {taken} sessions are taken; try again later, or raise --max-sessions")
+        return self._workers[index]
+
+    def _free(self, worker: WorkerPort) -> int:
+        return worker.ready.slots - len(self.on(worker)) if worker.ready is not None else 0
+
+    def _any_ready(self) -> Ready | None:
+        return next((worker.ready for worker in self._workers if worker.ready is not None), None)
 
 
 def _error_of(fault: Fault | None) -> VisavisError:

@@ -1,5 +1,6 @@
 """Figures of one session: what left, how late, and what the worker counted."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..stream.clock import FRAME_RATE, NS_PER_MS, NS_PER_SECOND
@@ -81,7 +82,7 @@ class Totals:
 
 @dataclass(slots=True)
 class EngineTotals:
-    """What the engines of all workers counted, one worker after another. What the last one counted after its
+    """What the engine of one worker counted, one process after another. What the last one counted after its
     last word is lost with it.
     """
 
@@ -91,7 +92,7 @@ class EngineTotals:
 
     @property
     def total(self) -> EngineCounts | None:
-        """None where no engine has counted anything; what it holds is that of the present worker."""
+        """None where no engine has counted anything; what it holds is that of the present process."""
         if not self._seen:
             return None
         past, now = self._past, self._now or EngineCounts()
@@ -108,9 +109,23 @@ class EngineTotals:
         self._seen = True
 
     def restart(self) -> None:
-        """The next worker's counters begin at 0 again, and its cache is empty."""
+        """The next process's counters begin at 0 again, and its cache is empty."""
         self._past = self.total or EngineCounts()
         self._now = None
+
+
+def summed(counts: Iterable[EngineCounts | None]) -> EngineCounts | None:
+    """What all engines counted; None where none did."""
+    seen = [one for one in counts if one is not None]
+    if not seen:
+        return None
+    return EngineCounts(
+        cache_hits=sum(one.cache_hits for one in seen),
+        cache_misses=sum(one.cache_misses for one in seen),
+        cache_evictions=sum(one.cache_evictions for one in seen),
+        cache_bytes=sum(one.cache_bytes for one in seen),
+        mended_samples=sum(one.mended_samples for one in seen),
+    )
 
 
 @dataclass(slots=True)

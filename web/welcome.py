@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from .auth import is_loopback
 from .config import Config
+from .devices import Device, described
 from .sender import host_addresses
 from .tls import ListenOptions
 
@@ -26,10 +27,11 @@ def page_addresses(listen: ListenOptions, port: int, *, secure: bool) -> tuple[s
     return tuple(f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}/" for host in hosts)
 
 
-def welcome(config: Config, addresses: Sequence[str]) -> str:
+def welcome(config: Config, addresses: Sequence[str], devices: Sequence[Device]) -> str:
     """Lines for the terminal. The token itself is not among them, as they may end in a log."""
     lines = [_READY + addresses[0]]
     lines += [f"{'or ':>{len(_READY)}}{address}" for address in addresses[1:]]
+    lines.append(described(devices))
     if config.auth.token:
         lines.append(_TOKEN)
     if not is_loopback(config.listen.host) and not addresses[0].startswith("https:"):

@@ -1,4 +1,4 @@
-"""Starts the worker process, restarts it when it dies, and passes messages both ways."""
+"""Starts worker processes, one for each device, restarts each when it dies, and passes messages both ways."""
 
 import asyncio
 import logging
@@ -20,6 +20,8 @@ from ..stream.errors import LinkError, SetupError
 from ..stream.link import HOPELESS, FrontInbox, Ready, ToFront, ToWorker, to_frame
 from .child import Child
 from .chores import Chores
+from .devices import AUTO, CPU, Device, wanted
+from .port import WorkerPort
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,14 +40,17 @@ _SPOKEN_BY = re.compile(r"^[A-Z]+ [\w.]+: ")
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
     """`engine` is auto, rig, ditto, or the import path pkg.module:Class of another engine. Where a ditto has
-    its `weights`, and its `latency`: one of render/ditto/presets.py.
+    its `weights`, and its `latency`: one of render/ditto/presets.py. `devices` says how many workers there
+    are, and where: see web/devices.py.
     """
 
     engine: str = "auto"
     weights: str | None = None
     latency: str | None = None
+    devices: str | int = AUTO
 
     def __post_init__(self) -> None:
+        wanted(self.devices)
         if self.engine != "auto":
             check_options(self.engine, weights=self.weights, latency=self.latency)
         elif self.latency is not None:
@@ -53,17 +58,18 @@ class WorkerOptions:
 
 
 class WorkerEvents(Protocol):
-    """Who is told what the worker does."""
+    """Who is told what each worker does. It is told `worker_up` once that one is ready, and `worker_lost`
+    once it no longer is.
+    """
 
-    def worker_up(self, ready: Ready) -> None: ...
+    def worker_up(self, worker: WorkerPort) -> None: ...
 
-    def worker_lost(self) -> None: ...
+    def worker_lost(self, worker: WorkerPort) -> None: ...
 
-    def message(self, message: ToFront) -> None: ...
+    def message(self, worker: WorkerPort, message: ToFront) -> None: ...
 
-    @property
-    def busy(self) -> bool:
-        """True while the worker must not be silent."""
+    def busy(self, worker: WorkerPort) -> bool:
+        """True while this worker must not be silent."""
         ...
 
 
@@ -74,9 +80,10 @@ class WorkerState(Enum):
     STOPPED = "stopped"
 
 
-def worker_command(options: WorkerOptions) -> tuple[str, ...]:
-    """What starts a worker as `options` say."""
+def worker_command(options: WorkerOptions, workers: int = 1) -> tuple[str, ...]:
+    """What starts each of the `workers` that share this machine, as `options` say."""
     given = {"engine": options.engine, "weights": options.weights, "latency": options.latency}
+    given |= {"workers": str(workers)} if workers > 1 else {}
     flags = [part for name, value in given.items() if value is not None for part in (f"--{name}", value)]
     return (sys.executable, "-m", "visavis.render.worker", *flags)
 
@@ -89,7 +96,7 @@ def check_ditto(weights: str | None) -> None:
         check_live(default_folder() if weights is None else Path(weights).expanduser())
 
 
-class _Worker:
+class _Life:
     """One process, from its start to its death."""
 
     def __init__(self, child: Child) -> None:
@@ -114,31 +121,32 @@ class _Worker:
         return list(self._inbox.feed(data))
 
 
-class Workers:
-    """Keeps one worker up. `ready` describes it, and is None while there is none."""
+class Worker:
+    """Keeps one worker up on its `device`. `ready` describes it, and is None while there is none."""
 
-    def __init__(self, chores: Chores, command: Sequence[str]) -> None:
+    def __init__(self, chores: Chores, command: Sequence[str], device: Device = CPU) -> None:
         self.state = WorkerState.STARTING
+        self.device = device
         self.ready: Ready | None = None
         self.restarts = 0
         self._chores = chores
         self._command = tuple(command)
-        self._worker: _Worker | None = None
+        self._life: _Life | None = None
         self._last_words = ""
 
     @property
     def pid(self) -> int | None:
         """The worker's process, for logs and figures."""
-        return self._worker.child.pid if self._worker is not None else None
+        return self._life.child.pid if self._life is not None else None
 
     def send(self, message: ToWorker) -> None:
         """Queue `message`; it is lost while no worker is up."""
-        if self._worker is not None and self.ready is not None:
-            self._worker.child.write(to_frame(message))
+        if self._life is not None and self.ready is not None:
+            self._life.child.write(to_frame(message))
 
     async def drain(self) -> None:
-        if self._worker is not None:
-            await self._worker.child.drain()
+        if self._life is not None:
+            await self._life.child.drain()
 
     async def run(self, events: WorkerEvents) -> None:
         """Until cancelled. Raises SetupError when no worker ever becomes ready."""
@@ -154,12 +162,12 @@ class Workers:
                 await asyncio.sleep(backoff_s(quick_deaths))
         finally:
             self.state = WorkerState.STOPPED
-            if self._worker is not None:
-                await self._worker.child.stop()
+            if self._life is not None:
+                await self._life.child.stop()
 
     def _give_up(self, deaths: int) -> None:
         """Raise SetupError when no worker will ever start."""
-        if self._worker is not None and self._worker.child.exit_code == HOPELESS:
+        if self._life is not None and self._life.child.exit_code == HOPELESS:
             raise SetupError(_SPOKEN_BY.sub("", self._last_words))
         if deaths >= _FIRST_TRIES:
             raise SetupError(f"the worker does not start: {self._last_words or 'it says nothing'}")
@@ -167,67 +175,86 @@ class Workers:
     async def _live(self, events: WorkerEvents) -> float | None:
         """One worker's life; the seconds it was ready, or None when it never was."""
         try:
-            worker = self._worker = await self._spawn()
+            life = self._life = await self._spawn()
         except OSError as error:
             self._last_words = f"no process can be started ({error})"
             _LOG.warning("%s", self._last_words)
             return None
         try:
-            await worker.warm_up()
+            await life.warm_up()
         except (LinkError, TimeoutError) as error:
-            await self._discard(worker, error)
+            await self._discard(life, error)
             return None
         began_ns = time.monotonic_ns()
-        self._up(worker, events)
+        self._up(life, events)
         try:
-            await self._listen(worker, events)
+            await self._listen(life, events)
         except LinkError as error:
             self.ready = None
             self.state = WorkerState.RESTARTING
-            events.worker_lost()
-            await self._discard(worker, error)
+            events.worker_lost(self)
+            await self._discard(life, error)
         return (time.monotonic_ns() - began_ns) / NS_PER_SECOND
 
-    async def _listen(self, worker: _Worker, events: WorkerEvents) -> None:
+    async def _listen(self, life: _Life, events: WorkerEvents) -> None:
         """Pass on messages until the worker ends. One that falls silent while it has work is killed."""
         while True:
-            messages = await _patiently(worker)
-            if messages is None and events.busy:
+            messages = await _patiently(life)
+            if messages is None and events.busy(self):
                 raise LinkError(f"it was silent for {_SILENCE_S:g} s")
             for message in messages or ():
-                events.message(message)
+                events.message(self, message)
 
-    def _up(self, worker: _Worker, events: WorkerEvents) -> None:
-        assert worker.ready is not None
-        self.ready = worker.ready
+    def _up(self, life: _Life, events: WorkerEvents) -> None:
+        assert life.ready is not None
+        self.ready = life.ready
         self.state = WorkerState.UP
-        _LOG.info("worker %d is ready: %s, %s", worker.child.pid, worker.ready.engine, worker.ready.encoder)
-        events.worker_up(worker.ready)
+        words = (life.child.pid, self.device.name, life.ready.engine, life.ready.encoder)
+        _LOG.info("worker %d on %s is ready: %s, %s", *words)
+        events.worker_up(self)
 
-    async def _spawn(self) -> _Worker:
-        child = await Child.spawn("worker", self._command)
+    async def _spawn(self) -> _Life:
+        child = await Child.spawn("worker", self._command, self.device.environment())
         self._chores.spawn(child.pump_log(), f"log of worker {child.pid}")
-        return _Worker(child)
+        return _Life(child)
 
-    async def _discard(self, worker: _Worker, error: Exception) -> None:
-        worker.child.kill()
-        await worker.child.stop()
-        self._last_words = worker.child.last_line
-        if worker.child.exit_code == HOPELESS:
+    async def _discard(self, life: _Life, error: Exception) -> None:
+        life.child.kill()
+        await life.child.stop()
+        self._last_words = life.child.last_line
+        if life.child.exit_code == HOPELESS:
             return
         _LOG.warning(
-            "worker %d is gone (%s); its last words: %s", worker.child.pid, error, self._last_words or "none"
+            "worker %d is gone (%s); its last words: %s", life.child.pid, error, self._last_words or "none"
         )
 
 
-async def _patiently(worker: _Worker) -> list[ToFront] | None:
+async def keep_up(workers: Sequence[Worker], events: WorkerEvents) -> None:
+    """Run all until cancelled. One that never becomes ready is given up, and the others go on; raises
+    SetupError, in a group, when none is left.
+    """
+    async with asyncio.TaskGroup() as group:
+        for worker in workers:
+            group.create_task(_keep(worker, workers, events))
+
+
+async def _keep(worker: Worker, workers: Sequence[Worker], events: WorkerEvents) -> None:
+    try:
+        await worker.run(events)
+    except SetupError as error:
+        if all(one.state is WorkerState.STOPPED for one in workers):
+            raise
+        _LOG.error("the worker on %s is given up, and the others go on: %s", worker.device.name, error)
+
+
+async def _patiently(life: _Life) -> list[ToFront] | None:
     """Some messages, or None after a silence. Time in which this process stood still is no silence: what came
     meanwhile is there at the second look.
     """
     for patience_s in (_SILENCE_S, _LAST_LOOK_S):
         with suppress(TimeoutError):
             async with asyncio.timeout(patience_s):
-                return await worker.receive()
+                return await life.receive()
     return None
 
 

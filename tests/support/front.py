@@ -14,7 +14,7 @@ import numpy as np
 from aiohttp import ClientWebSocketResponse
 from aiohttp.test_utils import TestClient, TestServer
 from numpy.typing import NDArray
-from visavis.stream.link import Tick, TickSpan, ToWorker
+from visavis.stream.link import Ready, Tick, TickSpan, ToWorker
 from visavis.web.app import application
 from visavis.web.config import Config
 from visavis.web.front import Front, running_front
@@ -98,11 +98,13 @@ async def event(socket: ClientWebSocketResponse, kind: str, **fields: object) ->
                 return message
 
 
-@dataclass
+@dataclass(eq=False)
 class Port:
     """A worker that only remembers what it was told."""
 
     said: list[ToWorker] = field(default_factory=list[ToWorker])
+    ready: Ready | None = None
+    restarts: int = 0
 
     def send(self, message: ToWorker) -> None:
         self.said.append(message)

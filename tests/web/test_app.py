@@ -14,6 +14,7 @@ from visavis.stream.clock import NS_PER_SECOND
 from visavis.stream.errors import SetupError
 from visavis.web import app as app_module
 from visavis.web.config import Config
+from visavis.web.devices import CPU, Device
 from visavis.web.tls import ListenOptions
 
 ANY_PORT = Config(listen=ListenOptions(port=0))
@@ -32,7 +33,8 @@ async def served(config: Config, number: signal.Signals) -> tuple[str, int]:
     addresses: list[str] = []
     ready = asyncio.Event()
 
-    def announce(found: Sequence[str]) -> None:
+    def announce(found: Sequence[str], devices: Sequence[Device]) -> None:
+        assert list(devices) == [CPU]
         addresses.extend(found)
         ready.set()
 

@@ -146,6 +146,8 @@ def test_a_machine_has_room_for_as_many_sessions_as_its_worker_says() -> None:
     assert f"room for {2 * cores} sessions" in checkup.room(0).said
     assert "room for 1 sessions" in checkup.room(1).said
     assert f"room for {2 * cores} sessions" in checkup.room(1000).said
+    assert f"room for {2 * cores} sessions" in checkup.room(0, workers=cores).said
+    assert f"room for {4 * cores} sessions" in checkup.room(0, workers=4 * cores).said
 
 
 @pytest.mark.parametrize(("free_kib", "level"), [(600 << 10, Level.NOTE), (2 << 20, Level.OK)])

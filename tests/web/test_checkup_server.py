@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support import tiny
 from visavis.render.avatar import PREVIEW
-from visavis.web.checkup_server import certificate, engine, foreign, port, shown
+from visavis.web.checkup_server import certificate, engine, foreign, port, shown, workers
 from visavis.web.findings import Level
 from visavis.web.tls import ListenOptions
 
@@ -115,3 +115,14 @@ def test_a_store_that_cannot_be_read_is_a_fault_and_no_end(
 def test_an_engine_of_somebody_else_is_noted() -> None:
     assert [one.level for one in foreign("my.module:Engine")] == [Level.NOTE]
     assert list(foreign("rig")) == list(foreign("ditto")) == []
+
+
+def test_workers_are_counted_with_what_they_run_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("visavis.web.devices._DRIVER", tmp_path / "gpus")
+    found, count = workers("cpu,cpu", "rig")
+    assert (found.level, found.said, count) == (Level.OK, "2 workers on the CPU", 2)
+    found, count = workers("cuda:0", "ditto")
+    assert (found.level, count) == (Level.FAULT, 1)
+    assert found.said.startswith("devices: there is no GPU 0 (nvidia-smi is not installed")
+    assert found.advice == "name others with --devices"

@@ -8,6 +8,7 @@ from visavis.stream.errors import AudioError, SetupError, UsageError, VisavisErr
 from visavis.web import app as app_module
 from visavis.web.cli import app, exit_code
 from visavis.web.config import Config
+from visavis.web.devices import CPU
 
 RUNNER = CliRunner()
 
@@ -78,17 +79,18 @@ def test_serve_passes_on_flags_file_and_environment_and_prints_the_address(
     async def serve(config: Config, *, announce: object) -> None:
         seen.append(config)
         assert callable(announce)
-        announce(["http://127.0.0.1:9000/"])
+        announce(["http://127.0.0.1:9000/"], [CPU, CPU])
 
     monkeypatch.setattr(app_module, "serve", serve)
     monkeypatch.setenv("VISAVIS_AVATAR", "marcus")
     config = tmp_path / "visavis.toml"
     config.write_text("[sessions]\nidle_close_s = 5\n")
-    result = RUNNER.invoke(app, ["serve", "--config", str(config), "--port", "9000", "--engine", "rig"])
+    flags = ["--config", str(config), "--port", "9000", "--engine", "rig", "--devices", "cpu,cpu"]
+    result = RUNNER.invoke(app, ["serve", *flags])
     assert result.exit_code == 0, result.output
-    assert result.stdout == "visavis is ready: open http://127.0.0.1:9000/\n"
+    assert result.stdout == "visavis is ready: open http://127.0.0.1:9000/\n2 workers on the CPU\n"
     assert seen[0].listen.port == 9000
-    assert seen[0].worker.engine == "rig"
+    assert (seen[0].worker.engine, seen[0].worker.devices) == ("rig", "cpu,cpu")
     assert seen[0].sessions.avatar == "marcus"
     assert seen[0].sessions.idle_close_s == 5
 

@@ -47,6 +47,15 @@ def test_a_ditto_and_what_belongs_to_it_can_come_from_each_place(tmp_path: Path)
     assert loaded.worker == WorkerOptions("ditto", "random:1", "low-latency")
 
 
+@pytest.mark.parametrize(("written_as", "devices"), [("2", 2), ("'0,1'", "0,1"), ("'auto'", "auto")])
+def test_devices_are_a_number_or_a_list_in_words(tmp_path: Path, written_as: str, devices: str | int) -> None:
+    assert (
+        load_config(written(tmp_path, f"[worker]\ndevices = {written_as}\n"), {}, {}).worker.devices
+        == devices
+    )
+    assert load_config(None, {"VISAVIS_DEVICES": str(devices)}, {}).worker.devices == str(devices)
+
+
 def test_the_folder_of_avatars_and_weights_is_no_option() -> None:
     assert load_config(None, {"VISAVIS_HOME": "x"}, {}) == Config()
 
@@ -71,6 +80,8 @@ def test_lists_in_the_environment_are_separated_by_commas() -> None:
         ("[sessions]\nidle_close_s = 0", "at least 1"),
         ("[worker]\nlatency = 'fast'", "choose one of low-latency, balanced, reference, offline"),
         ("[worker]\nengine = 'rig'\nweights = 'random:1'", "--weights belongs to --engine ditto, not to rig"),
+        ("[worker]\ndevices = '0,0'", "names a GPU twice"),
+        ("[worker]\ndevices = [0, 1]", r"\$\.worker\.devices"),
         ("[webrtc]\nice_servers = ['http://x']", "does not begin with stun:"),
     ],
 )

@@ -98,6 +98,8 @@ def test_options_are_those_of_a_server(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "can draw no 'nobody'" in result.stdout
     assert run("--engine", "rig", "--weights", "x").exit_code == 2
+    assert run("--devices", "0").exit_code == 2
+    assert "ok    workers      3 workers on the CPU" in run("--port", "0", "--devices", "3").stdout
 
 
 def test_delays_stand_in_a_table_and_in_the_json() -> None:

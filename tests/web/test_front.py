@@ -54,7 +54,7 @@ async def test_a_ditto_avatar_without_weights_ends_the_start_before_any_worker_r
 
 async def test_leaving_the_front_ends_its_processes_sessions_and_connections() -> None:
     async with studio() as server:
-        pid = server.front.workers.pid
+        pid = server.front.workers[0].pid
         session = (await server.open())["id"]
         async with watching(server, session) as watcher:
             await until(lambda: len(watcher.pictures_ns) > 0)

@@ -46,8 +46,9 @@ SAYS: list[tuple[object, int, str]] = [
 async def test_health_and_readiness() -> None:
     async with studio() as server:
         assert await server.call("GET", "/healthz") == (200, {"status": "alive"})
-        assert await server.call("GET", "/readyz") == (200, {"status": "ready", "engine": "fake"})
-        server.front.sessions.worker_lost()
+        ready = {"status": "ready", "engine": "fake", "workers": 1, "workers_up": 1}
+        assert await server.call("GET", "/readyz") == (200, ready)
+        server.front.workers[0].ready = None
         async with server.client.get("/readyz") as answer:
             assert (answer.status, answer.headers["Retry-After"]) == (503, "5")
 
@@ -213,5 +214,5 @@ async def test_metrics_speak_of_the_sessions() -> None:
         async with asyncio.timeout(PATIENCE_S), server.client.get("/metrics") as answer:
             text = await answer.text()
             assert answer.status == 200
-        assert "visavis_sessions 1.0" in text
-        assert "visavis_worker_up 1.0" in text
+        assert 'visavis_sessions{worker="0"} 1.0' in text
+        assert 'visavis_worker_up{worker="0"} 1.0' in text

@@ -5,7 +5,7 @@ from support.front import Ear, Port, studio, tick, until
 from visavis.stream.clock import NS_PER_SECOND
 from visavis.stream.controls import Controls
 from visavis.stream.errors import CapacityError, LinkError, StartingError, VisavisError
-from visavis.stream.link import Close, Fault, Gauges, Interrupted, Open, Opened, Ready, Starved
+from visavis.stream.link import Close, Fault, Gauges, Interrupted, Open, Opened, Ready, Starved, ToFront
 from visavis.web import sessions as sessions_module
 from visavis.web.program import Program, ProgramState
 from visavis.web.sessions import SessionOptions, Sessions, Wish
@@ -21,20 +21,33 @@ class Desk:
     def __init__(self, options: SessionOptions | None = None) -> None:
         self.port = Port()
         self.closed: list[str] = []
-        self.sessions = Sessions(options or SessionOptions(), worker=self.port, on_close=self.closed.append)
+        self.sessions = Sessions(
+            options or SessionOptions(), workers=[self.port], on_close=self.closed.append
+        )
+
+    def up(self, ready: Ready = READY) -> None:
+        self.port.ready = ready
+        self.sessions.worker_up(self.port)
+
+    def lost(self) -> None:
+        self.port.ready = None
+        self.sessions.worker_lost(self.port)
+
+    def message(self, message: ToFront) -> None:
+        self.sessions.message(self.port, message)
 
     async def create(self, wish: Wish = WISH) -> Program:
         """A session that the worker opens at once."""
         async with asyncio.TaskGroup() as group:
             creating = group.create_task(self.sessions.create(wish, 0))
             await asyncio.sleep(0)
-            self.sessions.message(Opened(self.port.of(Open)[-1].session))
+            self.message(Opened(self.port.of(Open)[-1].session))
         return creating.result()
 
 
 async def ready_desk(options: SessionOptions | None = None) -> Desk:
     desk = Desk(options)
-    desk.sessions.worker_up(READY)
+    desk.up()
     return desk
 
 
@@ -45,7 +58,7 @@ async def test_a_session_is_made_once_the_worker_has_opened_it() -> None:
     assert (opened.avatar, opened.width, opened.seed, opened.controls.emotion) == ("marcus", 128, 7, "happy")
     assert program.state is ProgramState.LIVE
     assert desk.sessions.find(program.what.name) is program
-    assert desk.sessions.busy
+    assert desk.sessions.busy(desk.port)
 
 
 async def test_a_client_that_leaves_before_its_session_is_made_leaves_none_behind() -> None:
@@ -68,7 +81,7 @@ async def test_names_and_seeds_differ_from_session_to_session() -> None:
 async def test_latency_is_that_of_the_workers_delay_and_lead() -> None:
     desk = Desk()
     assert (desk.sessions.latency_ms, desk.sessions.engine, desk.sessions.ready) == (0, "", False)
-    desk.sessions.worker_up(READY)
+    desk.up()
     assert (desk.sessions.latency_ms, desk.sessions.engine, desk.sessions.ready) == (240, "fake", True)
 
 
@@ -93,7 +106,7 @@ async def test_what_the_worker_says_of_a_session_it_cannot_open_is_told(code: st
     async with asyncio.TaskGroup() as group:
         creating = group.create_task(_failing(desk, error))
         await asyncio.sleep(0)
-        desk.sessions.message(Fault(desk.port.of(Open)[0].session, code, "it cannot be", True))
+        desk.message(Fault(desk.port.of(Open)[0].session, code, "it cannot be", True))
     assert creating.result() == "it cannot be"
     assert desk.sessions.programs == []
 
@@ -126,7 +139,7 @@ async def test_messages_reach_their_session_and_those_of_ended_ones_are_ignored(
         Opened("gone"),
         Fault("gone", "x", "y", True),
     ):
-        desk.sessions.message(message)
+        desk.message(message)
     assert program.counts.repeated == 2
 
 
@@ -135,8 +148,8 @@ async def test_a_fault_that_is_not_fatal_is_told_and_a_fatal_one_ends_the_sessio
     program, other = await desk.create(), await desk.create()
     ear = Ear()
     program.listeners.append(ear)
-    desk.sessions.message(Fault(program.what.name, "bad_audio", "too much", False))
-    desk.sessions.message(Fault(program.what.name, "encoder_lost", "start again", True))
+    desk.message(Fault(program.what.name, "bad_audio", "too much", False))
+    desk.message(Fault(program.what.name, "encoder_lost", "start again", True))
     assert ear.heard == [
         Failure("bad_audio", "too much"),
         Failure("encoder_lost", "start again"),
@@ -161,24 +174,24 @@ async def test_a_session_that_fails_inside_is_closed_and_the_others_go_on() -> N
     program, other = await desk.create(), await desk.create()
     program.viewers.append(Broken())
     broken = tick(1)
-    desk.sessions.message(type(broken)(program.what.name, 0, 1, b"", False, False, (b"", b""), ()))
+    desk.message(type(broken)(program.what.name, 0, 1, b"", False, False, (b"", b""), ()))
     assert desk.sessions.programs == [other]
 
 
 async def test_a_new_worker_gets_every_session_again() -> None:
     desk = await ready_desk()
     program = await desk.create()
-    desk.sessions.worker_lost()
-    assert not desk.sessions.busy
+    desk.lost()
+    assert not desk.sessions.busy(desk.port)
     assert program.state is ProgramState.RESTARTING
-    desk.sessions.worker_up(READY)
+    desk.up()
     assert [message.session for message in desk.port.of(Open)] == [program.what.name] * 2
 
 
 async def test_a_second_ready_is_an_error_of_the_link() -> None:
     desk = await ready_desk()
     with pytest.raises(LinkError):
-        desk.sessions.message(READY)
+        desk.message(READY)
 
 
 async def test_unused_sessions_are_closed_after_a_minute_and_used_ones_stay() -> None:
@@ -196,10 +209,10 @@ async def test_sums_keep_what_ended_sessions_counted() -> None:
     desk = await ready_desk()
     for _ in range(2):
         program = await desk.create()
-        desk.sessions.message(Gauges(program.what.name, 10, 0, 0, 0, 0))
+        desk.message(Gauges(program.what.name, 10, 0, 0, 0, 0))
         desk.sessions.close(program.what.name)
     program = await desk.create()
-    desk.sessions.message(Gauges(program.what.name, 5, 0, 0, 0, 0))
+    desk.message(Gauges(program.what.name, 5, 0, 0, 0, 0))
     assert desk.sessions.figures().generated == 25
     assert desk.sessions.figures().generated == 25
 
@@ -210,10 +223,10 @@ async def test_closing_an_unknown_session_does_nothing() -> None:
 
 async def test_a_worker_that_dies_while_it_opens_a_session_gets_another_try() -> None:
     async with studio() as server:
-        before = server.front.workers.restarts
+        before = server.front.workers[0].restarts
         async with asyncio.TaskGroup() as group:
             creating = group.create_task(server.call("POST", "/v1/sessions", {"avatar": "crash"}))
-            await until(lambda: server.front.workers.restarts > before)
+            await until(lambda: server.front.workers[0].restarts > before)
             for program in server.front.sessions.programs:
                 server.front.sessions.close(program.what.name)
         status, body = creating.result()

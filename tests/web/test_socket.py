@@ -322,7 +322,7 @@ async def test_a_killed_worker_comes_back_within_two_seconds_and_the_session_goe
         socket = await server.socket(session)
         await tell(socket, "say", text=" ".join(["word"] * 50), id="cut")
         await event(socket, "playback_started", id="cut")
-        pid = server.front.workers.pid
+        pid = server.front.workers[0].pid
         assert pid is not None
         ticks = program.traffic.ticks
         killed_ns = server.front.now_ns()
@@ -342,8 +342,8 @@ async def test_sound_that_arrives_while_the_worker_is_away_waits_for_it() -> Non
         session = (await server.open())["id"]
         socket = await server.socket(session)
         await start(socket)
-        assert server.front.workers.pid is not None
-        os.kill(server.front.workers.pid, signal.SIGKILL)
+        assert server.front.workers[0].pid is not None
+        os.kill(server.front.workers[0].pid, signal.SIGKILL)
         await event(socket, "state", worker="restarting")
         await socket.send_bytes(SECOND)
         await tell(socket, "segment_end", id="later")

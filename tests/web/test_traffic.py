@@ -2,7 +2,7 @@ import pytest
 from support.front import tick
 from visavis.stream.clock import NS_PER_MS
 from visavis.stream.link import EngineCounts, Gauges
-from visavis.web.traffic import Counts, EngineTotals, KeyframeGate, Totals, Traffic
+from visavis.web.traffic import Counts, EngineTotals, KeyframeGate, Totals, Traffic, summed
 
 
 def test_counters_go_on_when_a_new_worker_begins_at_zero() -> None:
@@ -77,3 +77,10 @@ def test_an_engine_that_counts_nothing_has_no_totals_after_a_restart_either() ->
     totals = EngineTotals()
     totals.restart()
     assert totals.total is None
+
+
+def test_engines_are_added_up_and_those_that_count_nothing_are_left_out() -> None:
+    one, two = EngineCounts(1, 2, 3, 4, 5), EngineCounts(10, 20, 30, 40, 50)
+    assert summed([one, None, two]) == EngineCounts(11, 22, 33, 44, 55)
+    assert summed([None, None]) is None
+    assert summed([]) is None

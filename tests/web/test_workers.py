@@ -11,10 +11,20 @@ from support.front import FAKE_WORKER, until
 from visavis.render.weights import LIVE, file_named
 from visavis.stream.controls import Controls
 from visavis.stream.errors import SetupError, UsageError
-from visavis.stream.link import HOPELESS, Open, Ready, Tick, ToFront
+from visavis.stream.link import HOPELESS, Open, Tick, ToFront
 from visavis.web import workers as workers_module
-from visavis.web.chores import Chores
-from visavis.web.workers import WorkerOptions, Workers, WorkerState, backoff_s, check_ditto, worker_command
+from visavis.web.chores import Chores, first_of
+from visavis.web.devices import CPU, Device
+from visavis.web.port import WorkerPort
+from visavis.web.workers import (
+    Worker,
+    WorkerOptions,
+    WorkerState,
+    backoff_s,
+    check_ditto,
+    keep_up,
+    worker_command,
+)
 
 DIES = (sys.executable, "-c", "print('no engine here'); raise SystemExit(1)")
 SPEAKS_FIRST = """
@@ -30,54 +40,60 @@ with socket.socket(fileno=int(sys.argv[sys.argv.index("--fd") + 1])) as link:
 class Log:
     """Events of a worker, in order."""
 
-    busy: bool = False
+    working: bool = False
     told: list[str] = field(default_factory=list[str])
     messages: list[ToFront] = field(default_factory=list[ToFront])
 
-    def worker_up(self, ready: Ready) -> None:
-        self.told.append(f"up {ready.engine}")
+    def worker_up(self, worker: WorkerPort) -> None:
+        assert worker.ready is not None
+        self.told.append(f"up {worker.ready.engine}")
 
-    def worker_lost(self) -> None:
+    def worker_lost(self, worker: WorkerPort) -> None:
+        assert worker.ready is None
         self.told.append("lost")
 
-    def message(self, message: ToFront) -> None:
+    def message(self, worker: WorkerPort, message: ToFront) -> None:
+        assert worker.ready is not None
         self.messages.append(message)
+
+    def busy(self, worker: WorkerPort) -> bool:
+        return self.working
 
 
 def opening(avatar: str) -> Open:
     return Open("s", avatar, 64, 64, 1, 0, 0, 0, 1_000_000, Controls())
 
 
-async def failure_of(command: tuple[str, ...]) -> str:
+async def failure_of(command: tuple[str, ...], device: Device = CPU) -> str:
     async with Chores() as chores:
-        workers = Workers(chores, command)
+        worker = Worker(chores, command, device)
         error: SetupError | None = None
         try:
-            await workers.run(Log())
+            await worker.run(Log())
         except SetupError as raised:
             error = raised
     assert error is not None
-    assert workers.state is WorkerState.STOPPED
+    assert worker.state is WorkerState.STOPPED
     return str(error)
 
 
 async def test_a_killed_worker_comes_back_and_what_is_told_meanwhile_is_lost() -> None:
     log = Log()
     async with asyncio.TaskGroup() as group, Chores() as chores:
-        workers = Workers(chores, FAKE_WORKER)
-        workers.send(opening("ruby"))
-        running = group.create_task(workers.run(log))
-        await until(lambda: workers.state is WorkerState.UP)
-        workers.send(opening("ruby"))
+        worker = Worker(chores, FAKE_WORKER)
+        worker.send(opening("ruby"))
+        running = group.create_task(worker.run(log))
+        await until(lambda: worker.state is WorkerState.UP)
+        worker.send(opening("ruby"))
         await until(lambda: any(isinstance(message, Tick) for message in log.messages))
-        first = workers.pid
+        first = worker.pid
         assert first is not None
         os.kill(first, signal.SIGKILL)
-        await until(lambda: workers.restarts == 1 and workers.state is WorkerState.UP)
-        assert workers.pid != first
+        await until(lambda: worker.restarts == 1 and worker.state is WorkerState.UP)
+        assert worker.pid != first
         assert log.told == ["up fake", "lost", "up fake"]
         running.cancel()
-    assert workers.state is WorkerState.STOPPED
+    assert worker.state is WorkerState.STOPPED
 
 
 async def test_a_worker_that_never_becomes_ready_is_given_up_with_its_last_words() -> None:
@@ -125,14 +141,14 @@ async def test_a_worker_that_speaks_before_it_is_ready_is_not_taken() -> None:
 
 async def test_a_worker_that_falls_silent_at_work_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers_module, "_SILENCE_S", 0.1)
-    log = Log(busy=False)
+    log = Log(working=False)
     async with asyncio.TaskGroup() as group, Chores() as chores:
-        workers = Workers(chores, FAKE_WORKER)
-        running = group.create_task(workers.run(log))
-        await until(lambda: workers.state is WorkerState.UP)
+        worker = Worker(chores, FAKE_WORKER)
+        running = group.create_task(worker.run(log))
+        await until(lambda: worker.state is WorkerState.UP)
         await asyncio.sleep(0.3)
         assert log.told == ["up fake"]
-        log.busy = True
+        log.working = True
         await until(lambda: "lost" in log.told)
         running.cancel()
 
@@ -141,12 +157,12 @@ async def test_a_front_that_stood_still_does_not_take_that_for_its_workers_silen
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(workers_module, "_SILENCE_S", 0.5)
-    log = Log(busy=True)
+    log = Log(working=True)
     async with asyncio.TaskGroup() as group, Chores() as chores:
-        workers = Workers(chores, FAKE_WORKER)
-        running = group.create_task(workers.run(log))
-        await until(lambda: workers.state is WorkerState.UP)
-        workers.send(opening("ruby"))
+        worker = Worker(chores, FAKE_WORKER)
+        running = group.create_task(worker.run(log))
+        await until(lambda: worker.state is WorkerState.UP)
+        worker.send(opening("ruby"))
         await until(lambda: len(log.messages) > 3)
         for _ in range(3):
             time.sleep(0.7)  # noqa: ASYNC251
@@ -168,10 +184,10 @@ async def test_a_worker_that_sends_nonsense_is_replaced() -> None:
     )
     log = Log()
     async with asyncio.TaskGroup() as group, Chores() as chores:
-        workers = Workers(chores, (sys.executable, "-c", nonsense))
-        running = group.create_task(workers.run(log))
-        await until(lambda: workers.state is WorkerState.UP)
-        workers.send(opening("ruby"))
+        worker = Worker(chores, (sys.executable, "-c", nonsense))
+        running = group.create_task(worker.run(log))
+        await until(lambda: worker.state is WorkerState.UP)
+        worker.send(opening("ruby"))
         await until(lambda: log.told[:2] == ["up odd", "lost"])
         running.cancel()
 
@@ -197,3 +213,65 @@ def test_options_of_another_engine_are_refused(options: tuple[str, str | None, s
 def test_an_unknown_latency_is_refused(engine: str) -> None:
     with pytest.raises(UsageError, match="choose one of low-latency, balanced, reference, offline"):
         WorkerOptions(engine, None, "fast")
+
+
+def test_workers_that_share_a_machine_are_told_how_many_they_are() -> None:
+    assert worker_command(WorkerOptions("rig"), 3)[-2:] == ("--workers", "3")
+    assert "--workers" not in worker_command(WorkerOptions("rig"), 1)
+
+
+def test_devices_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(UsageError, match="there can be 1 to 64 workers"):
+        WorkerOptions(devices="0")
+
+
+async def test_a_worker_sees_the_gpu_it_is_given_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    says = "import os; raise SystemExit('it sees ' + os.environ.get('CUDA_VISIBLE_DEVICES', 'all'))"
+    command = (sys.executable, "-c", says)
+    assert (await failure_of(command)).endswith("it sees all")
+    assert (await failure_of(command, Device("GPU 3", "3"))).endswith("it sees 3")
+    assert (await failure_of(command, Device("the CPU", ""))).endswith("it sees")
+
+
+async def test_a_worker_that_never_starts_is_given_up_and_the_other_serves(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log = Log()
+    async with asyncio.TaskGroup() as group, Chores() as chores:
+        good, bad = Worker(chores, FAKE_WORKER), Worker(chores, DIES, Device("GPU 7", "7"))
+        running = group.create_task(keep_up([bad, good], log))
+        await until(lambda: good.state is WorkerState.UP and bad.state is WorkerState.STOPPED)
+        assert not running.done()
+        assert log.told == ["up fake"]
+        said = (
+            "the worker on GPU 7 is given up, and the others go on: the worker does not start: no engine here"
+        )
+        assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == [said]
+        good.send(opening("ruby"))
+        await until(lambda: any(isinstance(message, Tick) for message in log.messages))
+        running.cancel()
+    assert good.state is WorkerState.STOPPED
+
+
+async def test_when_no_worker_starts_all_are_given_up() -> None:
+    async with Chores() as chores:
+        with pytest.raises(ExceptionGroup) as errors:
+            await keep_up([Worker(chores, DIES), Worker(chores, DIES)], Log())
+    assert str(first_of(errors.value)) == "the worker does not start: no engine here"
+
+
+async def test_each_worker_is_restarted_by_itself() -> None:
+    log = Log()
+    async with asyncio.TaskGroup() as group, Chores() as chores:
+        one, two = Worker(chores, FAKE_WORKER), Worker(chores, FAKE_WORKER)
+        running = group.create_task(keep_up([one, two], log))
+        await until(lambda: one.state is two.state is WorkerState.UP)
+        killed, kept = one.pid, two.pid
+        assert killed is not None
+        os.kill(killed, signal.SIGKILL)
+        await until(lambda: one.restarts == 1 and one.state is WorkerState.UP)
+        assert (two.pid, two.restarts) == (kept, 0)
+        assert log.told == ["up fake", "up fake", "lost", "up fake"]
+        running.cancel()
+    assert one.state is two.state is WorkerState.STOPPED
