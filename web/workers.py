@@ -183,6 +183,9 @@ class Worker:
         try:
             await life.warm_up()
         except (LinkError, TimeoutError) as error:
+            # One that hung up is on its way out, and its exit code says whether another would fare better.
+            if isinstance(error, TimeoutError):
+                life.child.kill()
             await self._discard(life, error)
             return None
         began_ns = time.monotonic_ns()
@@ -193,6 +196,7 @@ class Worker:
             self.ready = None
             self.state = WorkerState.RESTARTING
             events.worker_lost(self)
+            life.child.kill()
             await self._discard(life, error)
         return (time.monotonic_ns() - began_ns) / NS_PER_SECOND
 
@@ -219,7 +223,6 @@ class Worker:
         return _Life(child)
 
     async def _discard(self, life: _Life, error: Exception) -> None:
-        life.child.kill()
         await life.child.stop()
         self._last_words = life.child.last_line
         if life.child.exit_code == HOPELESS:
@@ -244,7 +247,7 @@ async def _keep(worker: Worker, workers: Sequence[Worker], events: WorkerEvents)
     except SetupError as error:
         if all(one.state is WorkerState.STOPPED for one in workers):
             raise
-        _LOG.error("the worker on %s is given up, and the others go on: %s", worker.device.name, error)
+        _LOG.error("the worker on %s is given up: %s", worker.device.name, error)
 
 
 async def _patiently(life: _Life) -> list[ToFront] | None:

@@ -103,7 +103,11 @@ async def test_a_worker_that_never_becomes_ready_is_given_up_with_its_last_words
 async def test_a_worker_that_says_why_none_can_start_is_believed_at_once(tmp_path: Path) -> None:
     tries = tmp_path / "tries"
     says = (
-        f"open({str(tries)!r}, 'a').write('x'); print('ERROR __main__: no weights: fetch them'); "
+        "import os, sys, time\n"
+        f"open({str(tries)!r}, 'a').write('x')\n"
+        "print('ERROR __main__: no weights: fetch them', flush=True)\n"
+        "os.close(int(sys.argv[sys.argv.index('--fd') + 1]))\n"
+        "time.sleep(0.1)\n"
         f"raise SystemExit({HOPELESS})"
     )
     assert await failure_of((sys.executable, "-c", says)) == "no weights: fetch them"
@@ -244,9 +248,7 @@ async def test_a_worker_that_never_starts_is_given_up_and_the_other_serves(
         await until(lambda: good.state is WorkerState.UP and bad.state is WorkerState.STOPPED)
         assert not running.done()
         assert log.told == ["up fake"]
-        said = (
-            "the worker on GPU 7 is given up, and the others go on: the worker does not start: no engine here"
-        )
+        said = "the worker on GPU 7 is given up: the worker does not start: no engine here"
         assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == [said]
         good.send(opening("ruby"))
         await until(lambda: any(isinstance(message, Tick) for message in log.messages))
