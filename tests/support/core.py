@@ -96,9 +96,57 @@ def official_shapes() -> None:
     scale, shift = both[..., ::2], both[..., 1::2]
     decoder_kernels.modulate(x, stats, scale, shift, full(1024), enlarge=1, slope=0.2, out=x)
     decoder_kernels.picture(half(1, 256, 256, 16), full(12), full(512, 512), out=half(1, 512, 512, 4))
-    for dtype in (torch.float16, torch.float8_e4m3fn):
-        weight = half(1024, 128, 3, 3).to(dtype).contiguous(memory_format=torch.channels_last)
-        shared = half(1, 64, 64, 128).to(dtype)
-        conv_kernels.modulated(shared, weight, full(1024), x, stats, enlarge=1, slope=0.2, out=x)
-        weight = half(512, 512, 3, 3).to(dtype).contiguous(memory_format=torch.channels_last)
-        conv_kernels.convolved(x.to(dtype), weight, full(512), out=half(1, 64, 64, 512))
+    weight = half(1024, 128, 3, 3).contiguous(memory_format=torch.channels_last)
+    shared = half(1, 64, 64, 128)
+    conv_kernels.modulated(shared, weight, full(1024), x, stats, enlarge=1, slope=0.2, out=x)
+    weight = half(512, 512, 3, 3).contiguous(memory_format=torch.channels_last)
+    conv_kernels.convolved(x, weight, full(512), out=half(1, 64, 64, 512))
+
+
+def official_low_bits(dtype: torch.dtype) -> None:
+    """As `official_shapes`, every kernel that reads or writes `dtype` of 8 bits."""
+    from visavis.render.ditto.core import decoder_kernels
+
+    def half(*shape: int) -> Tensor:
+        return torch.empty(shape, dtype=torch.float16)
+
+    def low(*shape: int) -> Tensor:
+        made = torch.empty(shape, dtype=dtype)
+        return made.contiguous(memory_format=torch.channels_last) if shape[-1] == 3 else made
+
+    def full(*shape: int) -> Tensor:
+        return torch.empty(shape)
+
+    for factor, kinds in ((1, 1), (2, 4), (4, 9)):
+        small, side = half(1, 64 + (factor > 1), 64 + (factor > 1), 128 * kinds), 64 * factor
+        decoder_kernels.shared(small, full(128), factor=factor, out=low(1, side, side, 128), fit=2.0)
+    for side, channels, enlarge in ((64, 512, 1), (128, 512, 2), (128, 256, 1), (256, 256, 2), (256, 64, 1)):
+        small, stats, bias = (
+            half(1, side // enlarge, side // enlarge, channels),
+            full(1, 2, channels),
+            full(2 * channels),
+        )
+        shared, weight = low(1, side, side, 128), low(2 * channels, 128, 3, 3)
+        for out in (half(1, side, side, channels), low(1, side, side, channels)):
+            decoder_kernels.modulated(
+                *(shared, weight, bias, small, stats),
+                enlarge=enlarge,
+                slope=0.2,
+                out=out,
+                fit=2.0,
+                undo=bias,
+            )
+        scale, shift = half(1, side, side, 2 * channels).split(channels, -1)
+        out = low(1, side, side, channels)
+        decoder_kernels.modulate(
+            small, stats, scale, shift, bias, enlarge=enlarge, slope=0.2, out=out, fit=2.0
+        )
+    for side, width, outputs in (
+        *((64, 512, 512), (128, 512, 256), (128, 256, 256), (256, 256, 64), (256, 64, 64)),
+        *((128, 128, 768), (256, 128, 320)),
+    ):
+        weight, out = low(outputs, width, 3, 3), half(1, side, side, outputs)
+        for stats in (None, full(1, 2, outputs)):
+            decoder_kernels.low_convolved(
+                low(1, side, side, width), weight, full(outputs), out=out, stats=stats
+            )

@@ -19,33 +19,51 @@ TILES: Final[dict[str, ConvTile]] = {
     "convolved": ConvTile(cells=128, channels=256, inputs=64, warps=8, stages=3),
     "convolved_8": ConvTile(cells=128, channels=256, inputs=128, warps=8, stages=3),
     "modulated": ConvTile(cells=128, channels=128, inputs=64, warps=8, stages=3),
-    "modulated_8": ConvTile(cells=128, channels=128, inputs=128, warps=8, stages=3),
+    "modulated_8": ConvTile(cells=128, channels=64, inputs=128, warps=8, stages=3),
 }
 """By kernel, `_8` for what has 8 bits; `scripts/bench_gpu` tries others."""
 FEWEST: Final = 16
 """Of each side that tensor cores multiply."""
+EVEN = tl.constexpr(12582912.0)
+"""Above it float32 holds whole numbers alone: added and taken away again, it rounds, halves to even."""
+
+
+@triton.jit
+def stored(value, fit, DTYPE: tl.constexpr):
+    """`value` float32 in DTYPE: one of 8 bits gets it times `fit`, and its largest for what is too large."""
+    if tl.float8e4nv == DTYPE:
+        value = tl.minimum(tl.maximum(value * fit, -448.0), 448.0)
+    elif tl.int8 == DTYPE:
+        value = tl.minimum(tl.maximum(value * fit, -127.0), 127.0)
+        value = (value + EVEN) - EVEN
+    return value.to(DTYPE)
 
 
 @triton.jit
 def _taps(x, cell, y, column, total, H, W, step, IN: tl.constexpr, SIDE: tl.constexpr, INPUTS: tl.constexpr):
-    """(cells, INPUTS) of the step's place in the kernel and the step's channels."""
-    steps: tl.constexpr = (IN + INPUTS - 1) // INPUTS
-    tap = step // steps
-    channel = (step % steps) * INPUTS + tl.arange(0, INPUTS)
-    down = tap // SIDE - SIDE // 2
-    right = tap % SIDE - SIDE // 2
-    there = (cell < total) & (y + down >= 0) & (y + down < H) & (column + right >= 0) & (column + right < W)
-    place = x + (cell + down * W + right).to(tl.int64)[:, None] * IN + channel[None, :]
-    return tl.load(place, mask=there[:, None] & (channel < IN)[None, :], other=0.0)
+    """(cells, INPUTS) of the step's row of the kernel, along which places and their channels are one run."""
+    steps: tl.constexpr = (SIDE * IN + INPUTS - 1) // INPUTS
+    down = step // steps - SIDE // 2
+    inside = (cell < total) & (y + down >= 0) & (y + down < H)
+    row = x + (cell + down * W - SIDE // 2).to(tl.int64)[:, None] * IN
+    if IN % INPUTS == 0:
+        right = (step % steps) // (IN // INPUTS) - SIDE // 2
+        there = (inside & (column + right >= 0) & (column + right < W))[:, None]
+        at = (step % steps) * INPUTS + tl.arange(0, INPUTS)
+    else:
+        at = (step % steps) * INPUTS + tl.arange(0, INPUTS)
+        place = column[:, None] + (at // IN - SIDE // 2)[None, :]
+        there = inside[:, None] & (place >= 0) & (place < W) & (at < SIDE * IN)[None, :]
+    return tl.load(row + at[None, :], mask=there, other=0.0)
 
 
 @triton.jit
 def _row(weight, output, wanted, step, IN: tl.constexpr, SIDE: tl.constexpr, INPUTS: tl.constexpr):
-    """(INPUTS, outputs) of the same place and channels."""
-    steps: tl.constexpr = (IN + INPUTS - 1) // INPUTS
-    channel = (step % steps) * INPUTS + tl.arange(0, INPUTS)
-    place = weight + output[None, :] * (SIDE * SIDE * IN) + (step // steps) * IN + channel[:, None]
-    return tl.load(place, mask=wanted[None, :] & (channel < IN)[:, None], other=0.0)
+    """(INPUTS, outputs) of the same."""
+    steps: tl.constexpr = (SIDE * IN + INPUTS - 1) // INPUTS
+    at = (step % steps) * INPUTS + tl.arange(0, INPUTS)
+    place = weight + output[None, :] * (SIDE * SIDE * IN) + (step // steps) * (SIDE * IN) + at[:, None]
+    return tl.load(place, mask=wanted[None, :] & (at < SIDE * IN)[:, None], other=0.0)
 
 
 @triton.jit
@@ -73,12 +91,12 @@ def _convolved(
     cell = block * CELLS + tl.arange(0, CELLS)
     y = (cell // W) % H
     column = cell % W
-    found = tl.zeros([CELLS, CHANNELS], tl.float32)
-    for step in range(SIDE * SIDE * ((IN + INPUTS - 1) // INPUTS)):
+    found = tl.zeros([CELLS, CHANNELS], tl.int32 if x.dtype.element_ty == tl.int8 else tl.float32)
+    for step in range(SIDE * ((SIDE * IN + INPUTS - 1) // INPUTS)):
         left = _taps(x, cell, y, column, total, H, W, step, IN, SIDE, INPUTS)
         right = _row(weight, output, wanted, step, IN, SIDE, INPUTS)
-        found = tl.dot(left, right, found, input_precision="ieee")
-    found = found * tl.load(scale + output, mask=wanted, other=0.0)[None, :]
+        found = tl.dot(left, right, found, input_precision="ieee", out_dtype=found.dtype)
+    found = found.to(tl.float32) * tl.load(scale + output, mask=wanted, other=0.0)[None, :]
     both = (cell < total)[:, None] & wanted[None, :]
     tl.store(
         out + cell.to(tl.int64)[:, None] * OUT + output[None, :], found.to(out.dtype.element_ty), mask=both
@@ -90,13 +108,18 @@ def _convolved(
         tl.store(place + OUT, tl.sum(found * found, 0), mask=wanted)
 
 
+def measurable(x: Tensor) -> bool:
+    """Whether `convolved` of `x` can give sums: where blocks of cells do not span slots."""
+    return x.shape[1] * x.shape[2] % _tile("convolved", x).cells == 0
+
+
 def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Tensor | None = None) -> None:
-    """`sums` needs blocks of cells that do not span slots: H W a multiple of the tile's cells."""
+    """`sums` are for what is `measurable`."""
     batch, height, width, inputs = x.shape
     outputs, total = weight.shape[0], batch * height * width
-    tile = _fitting(TILES["convolved" if x.element_size() > 1 else "convolved_8"], outputs, inputs)
+    tile = _fitting(_tile("convolved", x), outputs, inputs)
     blocks = triton.cdiv(total, tile.cells)
-    assert sums is None or height * width % tile.cells == 0
+    assert sums is None or measurable(x)
     parts = out if sums is None else torch.empty(batch, blocks // batch, 2, outputs, device=x.device)
     _convolved[(blocks * triton.cdiv(outputs, tile.channels),)](
         x,
@@ -125,11 +148,13 @@ def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Te
 def _modulated(
     shared,
     weight,
+    undo,
     bias,
     x,
     stats,
     out,
     slope,
+    fit,
     total,
     H,
     W,
@@ -137,6 +162,7 @@ def _modulated(
     S: tl.constexpr,
     ENLARGE: tl.constexpr,
     ALONE: tl.constexpr,
+    UNDOES: tl.constexpr,
     CELLS: tl.constexpr,
     CHANNELS: tl.constexpr,
     INPUTS: tl.constexpr,
@@ -149,12 +175,15 @@ def _modulated(
     y = (cell // W) % H
     column = cell % W
     row = (tl.program_id(0) % groups) * (2 * CHANNELS) + tl.arange(0, 2 * CHANNELS)
-    found = tl.zeros([CELLS, 2 * CHANNELS], tl.float32)
-    for step in range(9 * ((S + INPUTS - 1) // INPUTS)):
+    found = tl.zeros([CELLS, 2 * CHANNELS], tl.int32 if shared.dtype.element_ty == tl.int8 else tl.float32)
+    for step in range(3 * ((3 * S + INPUTS - 1) // INPUTS)):
         left = _taps(shared, cell, y, column, total, H, W, step, S, 3, INPUTS)
         right = _row(weight, row, row < 2 * C, step, S, 3, INPUTS)
-        found = tl.dot(left, right, found, input_precision="ieee")
+        found = tl.dot(left, right, found, input_precision="ieee", out_dtype=found.dtype)
     by, to = tl.split(tl.reshape(found, [CELLS, CHANNELS, 2]))
+    if UNDOES:
+        by = by.to(tl.float32) * tl.load(undo + 2 * channel, mask=wanted, other=0.0)[None, :]
+        to = to.to(tl.float32) * tl.load(undo + 2 * channel + 1, mask=wanted, other=0.0)[None, :]
     both = (cell < total)[:, None] & wanted[None, :]
     slot = cell // (H * W)
     source = (slot * (H // ENLARGE) + y // ENLARGE) * (W // ENLARGE) + column // ENLARGE
@@ -172,10 +201,8 @@ def _modulated(
     value = (value - mean) * steepness
     value = value * (by + tl.load(bias + channel, mask=wanted, other=0.0)[None, :])
     value += to + tl.load(bias + C + channel, mask=wanted, other=0.0)[None, :]
-    value = tl.where(value > 0, value, value * slope)
-    tl.store(
-        out + cell.to(tl.int64)[:, None] * C + channel[None, :], value.to(out.dtype.element_ty), mask=both
-    )
+    value = stored(tl.where(value > 0, value, value * slope), fit, out.dtype.element_ty)
+    tl.store(out + cell.to(tl.int64)[:, None] * C + channel[None, :], value, mask=both)
 
 
 def modulated(
@@ -188,18 +215,22 @@ def modulated(
     enlarge: int,
     slope: float,
     out: Tensor,
+    fit: float = 1.0,
+    undo: Tensor | None = None,
 ) -> None:
     batch, height, width, channels = out.shape
     inputs, total = shared.shape[-1], batch * height * width
-    tile = _fitting(TILES["modulated" if shared.element_size() > 1 else "modulated_8"], channels, inputs)
+    tile = _fitting(_tile("modulated", shared), channels, inputs)
     _modulated[(triton.cdiv(total, tile.cells) * triton.cdiv(channels, tile.channels),)](
         shared,
         weight,
+        bias if undo is None else undo,
         bias,
         x,
         stats,
         out,
         slope,
+        fit,
         total,
         height,
         width,
@@ -207,12 +238,17 @@ def modulated(
         inputs,
         enlarge,
         height * width % tile.cells == 0,
+        undo is not None,
         tile.cells,
         tile.channels,
         tile.inputs,
         num_warps=tile.warps,
         num_stages=tile.stages,
     )
+
+
+def _tile(kernel: str, x: Tensor) -> ConvTile:
+    return TILES[kernel if x.element_size() > 1 else f"{kernel}_8"]
 
 
 def _fitting(tile: ConvTile, outputs: int, inputs: int) -> ConvTile:

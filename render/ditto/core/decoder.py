@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from ..decoder import LEAK, Decoder, Spade, SpadeBlock
 from . import algebra
 from .layers import Layer, channels_last, convolved, lanes
+from .low_bits import LayerMaker, LowBits
 
 COLORS = 12
 """Outputs of the last convolution: four places of three colours."""
@@ -21,7 +22,7 @@ COLORS = 12
 class DecoderOps(Protocol):
     """The steps between convolutions; `decoder_twins` says what each does."""
 
-    def shared(self, found: Tensor, bias: Tensor, *, factor: int, out: Tensor) -> None: ...
+    def shared(self, found: Tensor, bias: Tensor, *, factor: int, out: Tensor, fit: float = 1.0) -> None: ...
 
     def settle(
         self,
@@ -46,6 +47,7 @@ class DecoderOps(Protocol):
         enlarge: int,
         slope: float,
         out: Tensor,
+        fit: float = 1.0,
     ) -> None: ...
 
     def modulated(
@@ -59,6 +61,12 @@ class DecoderOps(Protocol):
         enlarge: int,
         slope: float,
         out: Tensor,
+        fit: float = 1.0,
+        undo: Tensor | None = None,
+    ) -> None: ...
+
+    def low_convolved(
+        self, x: Tensor, weight: Tensor, undo: Tensor, *, out: Tensor, stats: Tensor | None = None
     ) -> None: ...
 
     def rectify(
@@ -79,36 +87,40 @@ class Modulation(nn.Module):
 
 
 class Block(nn.Module):
-    """A `SpadeBlock`. The first convolution's bias is gone, as the norm after it takes it away."""
+    """A `SpadeBlock`. The first convolution's bias is never added, as the norm after it takes it away."""
 
-    conv_0: Tensor
     conv_s: Tensor
 
-    def __init__(self, block: SpadeBlock, factor: int, dtype: torch.dtype) -> None:
+    def __init__(self, block: SpadeBlock, factor: int, dtype: torch.dtype, layer: LayerMaker) -> None:
+        """`layer` makes those that may read 8 bits."""
         super().__init__()
-        self.first = _modulation(block.norm_0, factor, dtype)
-        self.second = _modulation(block.norm_1, factor, dtype)
+        self.first = _modulation(block.norm_0, "norm_0", factor, dtype, layer)
+        self.second = _modulation(block.norm_1, "norm_1", factor, dtype, layer)
         bias = _bias(block.conv_1.bias)
         if block.learned:
-            self.shortcut, brought = _shortcut(block, factor, dtype)
+            self.shortcut, brought = _shortcut(block, factor, dtype, layer)
             self.register_buffer("conv_s", channels_last(block.conv_s.weight.detach(), dtype))
             bias = bias + brought
-        self.register_buffer("conv_0", channels_last(block.conv_0.weight.detach(), dtype))
-        self.conv_1 = Layer(channels_last(block.conv_1.weight.detach(), dtype), bias)
+        self.conv_0 = layer("conv_0", block.conv_0.weight.detach(), _bias(block.conv_0.bias))
+        self.conv_1 = layer("conv_1", block.conv_1.weight.detach(), bias)
 
 
 class FastDecoder(nn.Module):
     """Made of a `Decoder` in float32 whose spectral norm is folded, and then independent of it."""
 
-    def __init__(self, network: Decoder, ops: DecoderOps, *, dtype: torch.dtype) -> None:
-        """It computes in `dtype`, which must not be changed later."""
+    def __init__(
+        self, network: Decoder, ops: DecoderOps, *, dtype: torch.dtype, low_bits: LowBits | None = None
+    ) -> None:
+        """It computes in `dtype`, which must not be changed later, but for what `low_bits` names."""
         super().__init__()
         self.size, self.dtype, self._ops = network.size, dtype, ops
         self.fc = Layer(channels_last(network.fc.weight.detach(), dtype), _bias(network.fc.bias))
-        *middles, last, end = [block for block in network.children() if isinstance(block, SpadeBlock)]
-        self._middles = [Block(middle, 1, dtype) for middle in middles]
-        self._ups = [Block(last, 2, dtype), Block(end, 4, dtype)]
-        self.blocks = nn.ModuleList([*self._middles, *self._ups])
+        plan = low_bits or LowBits()
+        made = [
+            Block(one, factor, dtype, plan.maker(name, dtype)) for name, one, factor in blocks_of(network)
+        ]
+        self._middles, self._ups = made[:-2], made[-2:]
+        self.blocks = nn.ModuleList(made)
         image = network.conv_img.get_submodule("0")
         weight = algebra.padded(image.get_parameter("weight").detach(), lanes(COLORS), 0)
         self.image = Layer(channels_last(weight, dtype), _bias(image.get_parameter("bias")))
@@ -117,7 +129,7 @@ class FastDecoder(nn.Module):
         """Into `out` (B, 8 H, 8 W, 4) the pictures of `features` (B, H, W, 256), RGB 0..1 and `mask` (8 H,
         8 W) of its dtype."""
         found = convolved(features, self.fc.weight)
-        x, stats = torch.empty_like(found), self._stats(found)
+        x, stats = torch.empty_like(found), self._stats(len(found), found.shape[-1])
         self._ops.settle(found, self.fc.bias, out=x, stats=stats)
         for block in self._middles:
             inner = self._inner(block, features, x, stats, enlarge=1)
@@ -131,70 +143,97 @@ class FastDecoder(nn.Module):
             if block is self._ups[-1]:
                 self._ops.rectify(inner, block.conv_1.bias, plus=beside, slope=LEAK, out=x)
             else:
-                stats = self._stats(x)
+                stats = self._stats(len(x), x.shape[-1])
                 self._ops.settle(inner, block.conv_1.bias, plus=beside, out=x, stats=stats)
         self._ops.picture(convolved(x, self.image.weight), self.image.bias, mask, out=out)
 
     def _inner(self, block: Block, features: Tensor, x: Tensor, stats: Tensor, *, enlarge: int) -> Tensor:
         """What the block adds to `x`, but for the last bias."""
-        first = self._modulated(block.first, features, x, stats, enlarge=enlarge)
-        middle = convolved(first, block.conv_0)
-        own = self._stats(middle)
-        self._ops.measure(middle, stats=own)
-        return convolved(self._modulated(block.second, features, middle, own, enlarge=1), block.conv_1.weight)
+        first = self._modulated(block.first, features, x, stats, enlarge=enlarge, reader=block.conv_0)
+        own = self._stats(len(first), block.conv_0.outputs)
+        middle = self._convolved(first, block.conv_0, stats=own)
+        second = self._modulated(block.second, features, middle, own, enlarge=1, reader=block.conv_1)
+        return self._convolved(second, block.conv_1)
+
+    def _convolved(self, x: Tensor, by: Layer, *, stats: Tensor | None = None) -> Tensor:
+        """Without the bias; into `stats` those of what comes out."""
+        if by.undo is not None:
+            found = self._empty(*x.shape[:3], by.weight.shape[0])
+            self._ops.low_convolved(x, by.weight, by.undo, out=found, stats=stats)
+            return found
+        found = convolved(x, by.weight)
+        if stats is not None:
+            self._ops.measure(found, stats=stats)
+        return found
 
     def _modulated(
-        self, by: Modulation, features: Tensor, x: Tensor, stats: Tensor, *, enlarge: int
+        self, by: Modulation, features: Tensor, x: Tensor, stats: Tensor, *, enlarge: int, reader: Layer
     ) -> Tensor:
+        """As `reader` reads it."""
         shared = self._map(by, features)
-        out = self._empty(*shared.shape[:3], by.channels)
+        out = self._empty(*shared.shape[:3], by.channels, dtype=reader.weight.dtype)
         self._ops.modulated(
-            shared, by.both.weight, by.both.bias, x, stats, enlarge=enlarge, slope=LEAK, out=out
+            shared,
+            by.both.weight,
+            by.both.bias,
+            x,
+            stats,
+            enlarge=enlarge,
+            slope=LEAK,
+            out=out,
+            fit=reader.fit,
+            undo=by.both.undo,
         )
         return out
 
     def _shortcut(self, block: Block, features: Tensor, x: Tensor, stats: Tensor) -> tuple[Tensor, Tensor]:
         """The two parts of `x` enlarged and brought to the block's width; the bias is in `conv_1`'s."""
         by = block.shortcut
-        found = convolved(self._map(by, features), by.both.weight)
+        found = self._convolved(self._map(by, features), by.both)
         scale, shift = found.split([by.channels, found.shape[-1] - by.channels], dim=-1)
         scaled = self._empty(*scale.shape)
         self._ops.modulate(x, stats, scale, None, by.both.bias, enlarge=2, slope=1.0, out=scaled)
         return convolved(scaled, block.conv_s), shift
 
     def _map(self, by: Modulation, features: Tensor) -> Tensor:
-        """(B, factor H, factor W, S)."""
+        """(B, factor H, factor W, S), as `by.both` reads it."""
         found = convolved(features, by.shared.weight, padding=1)
         batch, height, width, _ = features.shape
-        out = self._empty(batch, by.factor * height, by.factor * width, by.shared.outputs)
-        self._ops.shared(found, by.shared.bias, factor=by.factor, out=out)
+        shape = batch, by.factor * height, by.factor * width, by.shared.outputs
+        out = self._empty(*shape, dtype=by.both.weight.dtype)
+        self._ops.shared(found, by.shared.bias, factor=by.factor, out=out, fit=by.both.fit)
         return out
 
-    def _stats(self, x: Tensor) -> Tensor:
-        return torch.empty(x.shape[0], 2, x.shape[-1], device=x.device, dtype=torch.float32)
+    def _stats(self, batch: int, channels: int) -> Tensor:
+        return torch.empty(batch, 2, channels, device=self.image.bias.device, dtype=torch.float32)
 
-    def _empty(self, *shape: int) -> Tensor:
-        return torch.empty(shape, device=self.image.bias.device, dtype=self.dtype)
+    def _empty(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
+        return torch.empty(shape, device=self.image.bias.device, dtype=dtype or self.dtype)
 
 
-def _modulation(spade: Spade, factor: int, dtype: torch.dtype) -> Modulation:
+def blocks_of(network: Decoder) -> list[tuple[str, SpadeBlock, int]]:
+    """By official name, and how many times as wide as the features they are."""
+    found = [(name, one) for name, one in network.named_children() if isinstance(one, SpadeBlock)]
+    factors = [*[1] * (len(found) - 2), 2, 4]
+    return [(name, one, factor) for (name, one), factor in zip(found, factors, strict=True)]
+
+
+def _modulation(spade: Spade, name: str, factor: int, dtype: torch.dtype, layer: LayerMaker) -> Modulation:
     gamma, beta = spade.mlp_gamma, spade.mlp_beta
-    both = Layer(
-        channels_last(torch.stack((gamma.weight.detach(), beta.weight.detach()), 1).flatten(0, 1), dtype),
-        torch.cat((_bias(gamma.bias) + 1, _bias(beta.bias))),
-    )
+    weight = torch.stack((gamma.weight.detach(), beta.weight.detach()), 1).flatten(0, 1)
+    both = layer(name, weight, torch.cat((_bias(gamma.bias) + 1, _bias(beta.bias))))
     return Modulation(_shared(spade, factor, dtype), both, factor=factor, channels=gamma.out_channels)
 
 
-def _shortcut(block: SpadeBlock, factor: int, dtype: torch.dtype) -> tuple[Modulation, Tensor]:
+def _shortcut(
+    block: SpadeBlock, factor: int, dtype: torch.dtype, layer: LayerMaker
+) -> tuple[Modulation, Tensor]:
     """And the bias (C,) float32 that comes of it."""
     spade, weight = block.norm_s, block.conv_s.weight.detach().flatten(1).double()
     gamma, beta = spade.mlp_gamma, spade.mlp_beta
     brought = torch.einsum("oc,cihw->oihw", weight, beta.weight.detach().double())
-    both = Layer(
-        channels_last(torch.cat((gamma.weight.detach(), brought.to(gamma.weight.dtype))), dtype),
-        _bias(gamma.bias) + 1,
-    )
+    weights = torch.cat((gamma.weight.detach(), brought.to(gamma.weight.dtype)))
+    both = layer("norm_s", weights, _bias(gamma.bias) + 1)
     assert beta.bias is not None
     by = Modulation(_shared(spade, factor, dtype), both, factor=factor, channels=gamma.out_channels)
     return by, (weight @ beta.bias.detach().double()).float()

@@ -13,6 +13,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from . import conv_kernels
+from .conv_kernels import stored
 from .decoder_twins import EPSILON
 from .layers import convolved
 from .tile import Tile
@@ -33,6 +35,7 @@ def _shared(
     found,
     bias,
     out,
+    fit,
     H,
     W,
     C,
@@ -63,10 +66,10 @@ def _shared(
     value = tl.load(found + at[:, None] + channel[None, :], mask=both, other=0.0).to(tl.float32)
     value += tl.load(bias + channel, mask=wanted, other=0.0)[None, :]
     place = out + (slot * (H * FACTOR * across) + cell)[:, None] * C + channel[None, :]
-    tl.store(place, tl.maximum(value, 0.0).to(out.dtype.element_ty), mask=both)
+    tl.store(place, stored(tl.maximum(value, 0.0), fit, out.dtype.element_ty), mask=both)
 
 
-def shared(found: Tensor, bias: Tensor, *, factor: int, out: Tensor) -> None:
+def shared(found: Tensor, bias: Tensor, *, factor: int, out: Tensor, fit: float = 1.0) -> None:
     batch, height, width, channels = out.shape
     tile = TILES["shared"]
     across = min(tile.channels, triton.next_power_of_2(channels))
@@ -74,6 +77,7 @@ def shared(found: Tensor, bias: Tensor, *, factor: int, out: Tensor) -> None:
         found,
         bias,
         out,
+        fit,
         height // factor,
         width // factor,
         channels,
@@ -226,6 +230,7 @@ def _modulate(
     bias,
     out,
     slope,
+    fit,
     H,
     W,
     C,
@@ -255,7 +260,7 @@ def _modulate(
         to = tl.load(shift + row * PITCH + (channel * STEP)[None, :], mask=both, other=0.0).to(tl.float32)
         value += to + tl.load(bias + C + channel, mask=wanted, other=0.0)[None, :]
     value = tl.where(value > 0, value, value * slope)
-    tl.store(out + row * C + channel[None, :], value.to(out.dtype.element_ty), mask=both)
+    tl.store(out + row * C + channel[None, :], stored(value, fit, out.dtype.element_ty), mask=both)
 
 
 def modulate(
@@ -268,6 +273,7 @@ def modulate(
     enlarge: int,
     slope: float,
     out: Tensor,
+    fit: float = 1.0,
 ) -> None:
     batch, height, width, channels = out.shape
     tile = TILES["modulate"]
@@ -280,6 +286,7 @@ def modulate(
         bias,
         out,
         slope,
+        fit,
         height,
         width,
         channels,
@@ -303,11 +310,36 @@ def modulated(
     enlarge: int,
     slope: float,
     out: Tensor,
+    fit: float = 1.0,
+    undo: Tensor | None = None,
 ) -> None:
-    """cuDNN's convolution, then the rest; `conv_kernels.modulated` does all in one."""
+    """cuDNN's convolution, then the rest. `conv_kernels.modulated` does all in one, and what cuDNN does not:
+    8 bits."""
+    if undo is not None:
+        fused = conv_kernels.modulated
+        fused(shared, weight, bias, x, stats, enlarge=enlarge, slope=slope, out=out, fit=fit, undo=undo)
+        return
     found = convolved(shared, weight)
     scale, shift = found[..., ::2], found[..., 1::2]
-    modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out)
+    modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out, fit=fit)
+
+
+def low_convolved(
+    x: Tensor, weight: Tensor, undo: Tensor, *, out: Tensor, stats: Tensor | None = None
+) -> None:
+    """Sums for the statistics come with it where they can; else `out` is measured."""
+    if stats is None or not conv_kernels.measurable(x):
+        conv_kernels.convolved(x, weight, undo, out=out)
+        if stats is not None:
+            measure(out, stats=stats)
+        return
+    batch, height, width, channels = out.shape
+    sums = torch.empty(batch, 2, channels, device=x.device)
+    conv_kernels.convolved(x, weight, undo, out=out, sums=sums)
+    across = min(TILES["settle"].channels, triton.next_power_of_2(channels))
+    _statistics[(triton.cdiv(channels, across), batch)](
+        sums, stats, height * width, channels, EPSILON, 1, across, num_warps=TILES["settle"].warps
+    )
 
 
 @triton.jit

@@ -1,7 +1,8 @@
 """The decoder's own steps in plain torch: what its kernels are measured against, and what a CPU runs.
 
 Pictures are (B, H, W, C); where a part of another picture's channels is read, it is a view of that shape.
-Statistics and sums are in float32.
+Statistics and sums are in float32. An `out` of 8 bits gets what is written times `fit`, and the largest it
+holds for what is too large.
 """
 
 from collections.abc import Sequence
@@ -11,19 +12,20 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from . import algebra
+from .conv_twins import products, saturated
 from .layers import convolved
 
 EPSILON = 1e-5
 
 
-def shared(found: Tensor, bias: Tensor, *, factor: int, out: Tensor) -> None:
+def shared(found: Tensor, bias: Tensor, *, factor: int, out: Tensor, fit: float = 1.0) -> None:
     """Into `out` (B, factor H, factor W, C), `found` plus `bias` (C,) float32, negative values cut off.
 
     `found` is (B, H, W, C), or, where `factor` is 2 or 4, what a convolution with `algebra.phases` gives.
     """
     if factor > 1:
         found = algebra.unfolded(found, factor, bias.shape[0])
-    out[:] = F.relu(found.float() + bias)
+    _write(F.relu(found.float() + bias), fit, out)
 
 
 def settle(
@@ -59,6 +61,7 @@ def modulate(
     enlarge: int,
     slope: float,
     out: Tensor,
+    fit: float = 1.0,
 ) -> None:
     """Into `out` (B, H, W, C), `x` normed by `stats`, times `scale`, plus `shift` (B, H, W, C), if any.
 
@@ -72,7 +75,7 @@ def modulate(
     total = normed * (scale.float() + bias[:channels])
     if shift is not None:
         total = total + shift.float() + bias[channels:]
-    out[:] = F.leaky_relu(total, slope)
+    _write(F.leaky_relu(total, slope), fit, out)
 
 
 def modulated(
@@ -85,12 +88,26 @@ def modulated(
     enlarge: int,
     slope: float,
     out: Tensor,
+    fit: float = 1.0,
+    undo: Tensor | None = None,
 ) -> None:
     """Into `out` (B, H, W, C), `x` as `modulate` does it, by scale and shift that are `shared` (B, H, W, S)
-    by `weight` (2 C, S, 3, 3), in turns; `bias` (2 C,) float32, that of all scales first, comes on top."""
-    found = convolved(shared, weight)
+    by `weight` (2 C, S, 3, 3), in turns; `bias` (2 C,) float32, that of all scales first, comes on top.
+    Where both have 8 bits, their products are multiplied by `undo` (2 C,) float32, in turns as well."""
+    found = convolved(shared, weight) if undo is None else products(shared, weight) * undo
     scale, shift = found[..., ::2], found[..., 1::2]
-    modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out)
+    modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out, fit=fit)
+
+
+def low_convolved(
+    x: Tensor, weight: Tensor, undo: Tensor, *, out: Tensor, stats: Tensor | None = None
+) -> None:
+    """Into `out` (B, H, W, O), `x` by `weight`, both of 8 bits, times `undo` (O,) float32. Into `stats` what
+    `measure` finds in it before it is rounded."""
+    found = products(x, weight) * undo
+    out[:] = found
+    if stats is not None:
+        measure(found, stats=stats)
 
 
 def rectify(x: Tensor, bias: Tensor, *, plus: Sequence[Tensor], slope: float, out: Tensor) -> None:
@@ -111,3 +128,7 @@ def picture(found: Tensor, bias: Tensor, mask: Tensor, *, out: Tensor) -> None:
     cells = (found[..., :12].float() + bias).permute(0, 3, 1, 2)
     out[..., :3] = F.pixel_shuffle(cells, 2).sigmoid().permute(0, 2, 3, 1)
     out[..., 3] = mask
+
+
+def _write(value: Tensor, fit: float, out: Tensor) -> None:
+    out[:] = value if out.element_size() > 1 else saturated(value * fit, out.dtype)

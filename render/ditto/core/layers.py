@@ -11,15 +11,21 @@ LANES: Final = 16
 
 
 class Layer(nn.Module):
-    """A convolution's `weight`, channels last, and its `bias` float32, which is added later."""
+    """A convolution's `weight`, channels last, and its `bias` float32, which is added later.
+
+    Where it reads 8 bits, what it reads is multiplied by `fit` before it is stored, and `undo` (O,) float32
+    are the factors by which what comes out is as large as it should be."""
 
     weight: Tensor
     bias: Tensor
+    undo: Tensor | None
 
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor, *, fit: float = 1.0, undo: Tensor | None = None) -> None:
         super().__init__()
+        self.fit = fit
         self.register_buffer("weight", weight)
         self.register_buffer("bias", bias)
+        self.register_buffer("undo", undo)
 
     @property
     def outputs(self) -> int:

@@ -3,9 +3,11 @@
 import pytest
 import torch
 from support.core import alike, normal, unwritten
+from support.eight_bits import EACH_FORMAT, alike_eight, eight_bits, exact_casts, unwritten_eight
 from support.interpreter import triton
 from torch import Tensor
-from visavis.render.ditto.core import conv_kernels, conv_twins, decoder_twins
+from visavis.render.ditto.core import conv_kernels, conv_twins, decoder_kernels, decoder_twins
+from visavis.render.ditto.core.low_bits import FORMATS, Format
 from visavis.render.ditto.core.tile import ConvTile
 
 assert triton is not None
@@ -55,10 +57,44 @@ def test_modulated(dtype: torch.dtype, enlarge: int) -> None:
     alike(*outs)
 
 
-def test_inputs_of_eight_bits_are_multiplied_exactly() -> None:
-    x, weight = normal(1, 4, 8, 20), normal(18, 20, 3, 3, seed=1)
-    fitted, scale = conv_twins.rounded(weight, torch.float8_e4m3fn)
+@EACH_FORMAT
+def test_inputs_of_eight_bits_are_multiplied_exactly(format: Format) -> None:
+    x, factor = eight_bits(normal(1, 4, 8, 20), format)
+    weight, undo = conv_twins.rounded(normal(18, 20, 3, 3, seed=1), FORMATS[format])
     outs = unwritten((1, 4, 8, 18), torch.float16)
     for out, ops in zip(outs, PAIR, strict=True):
-        ops.convolved(x.to(torch.float8_e4m3fn), fitted, scale, out=out)
+        ops.convolved(x, weight, undo * factor, out=out)
     alike(*outs)
+
+
+@EACH_FORMAT
+def test_modulated_by_eight_bits(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Into 16 bits, and into 8, for which some is too large."""
+    exact_casts(monkeypatch)
+    x, (shared, factor) = normal(2, 3, 5, 18), eight_bits(normal(2, 6, 10, 12, seed=2), format)
+    weight, undo = conv_twins.rounded(normal(36, 12, 3, 3, seed=1), FORMATS[format])
+    bias, stats = normal(36, seed=3), normal(2, 2, 18, seed=4).abs()
+    most = conv_twins.largest(FORMATS[format])
+    halves, eights = (
+        unwritten((2, 6, 10, 18), torch.float16),
+        unwritten_eight((2, 6, 10, 18), FORMATS[format]),
+    )
+    for half, eight, ops in zip(halves, eights, (conv_kernels, decoder_twins), strict=True):
+        for out in (half, eight):
+            ops.modulated(
+                *(shared, weight, bias, x, stats),
+                enlarge=2,
+                slope=0.2,
+                out=out,
+                fit=most / 10,
+                undo=undo * factor,
+            )
+    alike(*halves)
+    alike_eight(*eights, rare=1e-3)
+    assert float(eights[0].float().max()) == most
+
+
+def test_what_is_halfway_goes_to_the_even_whole_number() -> None:
+    bias, out = torch.tensor([0.5, 1.5, 2.5, 126.5, 400]), torch.zeros(1, 1, 1, 5, dtype=torch.int8)
+    decoder_kernels.shared(torch.zeros(1, 1, 1, 5), bias, factor=1, out=out, fit=1.0)
+    assert out.flatten().tolist() == [0, 2, 2, 126, 127]

@@ -3,9 +3,13 @@
 import pytest
 import torch
 from support.core import DECODERS, alike, decoder, normal, unwritten
+from support.eight_bits import EACH_FORMAT, alike_eight, eight_bits, exact_casts, unwritten_eight
 from support.interpreter import triton
 from visavis.render.ditto.core import decoder_kernels, decoder_twins
+from visavis.render.ditto.core.calibration import compared, drawn, fits_of
+from visavis.render.ditto.core.conv_twins import largest, rounded
 from visavis.render.ditto.core.decoder import FastDecoder
+from visavis.render.ditto.core.low_bits import FORMATS, Format, LowBits
 from visavis.render.ditto.decoder import DecoderSize
 
 assert triton is not None
@@ -99,3 +103,54 @@ def test_a_slot_is_the_same_alone_and_in_a_batch() -> None:
     decoder_kernels.settle(x[2:], normal(18), out=alone, stats=own)
     assert torch.equal(alone[0], many[2])
     assert torch.equal(own[0], stats[2])
+
+
+@EACH_FORMAT
+@pytest.mark.parametrize("factor", [1, 2])
+def test_shared_in_eight_bits(format: Format, factor: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is written, some is too large."""
+    exact_casts(monkeypatch)
+    dtype, grown = FORMATS[format], int(factor > 1)
+    found = normal(2, 3 + grown, 5 + grown, factor**2 * 6)
+    outs = unwritten_eight((2, 3 * factor, 5 * factor, 6), dtype)
+    for out, ops in zip(outs, PAIR, strict=True):
+        ops.shared(found, normal(6, seed=1), factor=factor, out=out, fit=largest(dtype) / 2)
+    alike_eight(*outs)
+    assert float(outs[0].float().max()) == largest(dtype)
+
+
+@EACH_FORMAT
+def test_modulate_in_eight_bits(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact_casts(monkeypatch)
+    dtype, x, found = FORMATS[format], normal(2, 3, 5, 18), normal(2, 3, 5, 36, seed=2)
+    bias, stats = normal(36, seed=1), normal(2, 2, 18, seed=3).abs()
+    outs = unwritten_eight((2, 3, 5, 18), dtype)
+    for out, ops in zip(outs, PAIR, strict=True):
+        scale, shift = found.split(18, dim=-1)
+        ops.modulate(x, stats, scale, shift, bias, enlarge=1, slope=0.2, out=out, fit=largest(dtype) / 2)
+    alike_eight(*outs)
+
+
+@EACH_FORMAT
+@pytest.mark.parametrize("area", [(9, 11), (8, 16)], ids=["measured", "summed"])
+def test_low_convolved(format: Format, area: tuple[int, int]) -> None:
+    """Where blocks of cells are whole, statistics come with the convolution."""
+    x, factors = eight_bits(normal(2, *area, 20), format)
+    weight, undo = rounded(normal(18, 20, 3, 3, seed=1), FORMATS[format])
+    outs, stats = unwritten((2, *area, 18), torch.float32), unwritten((2, 2, 18), torch.float32)
+    for out, own, ops in zip(outs, stats, PAIR, strict=True):
+        ops.low_convolved(x, weight, undo * factors, out=out, stats=own)
+    alike(*outs)
+    torch.testing.assert_close(*stats, atol=1e-5, rtol=1e-4)
+
+
+@EACH_FORMAT
+def test_the_whole_network_in_eight_bits(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact_casts(monkeypatch)
+    size = DECODERS["odd"]
+    features = normal(2, 4, 6, size.features)
+    plan = LowBits(format, fits_of(decoder(size), [features], format))
+    low = [FastDecoder(decoder(size), ops, dtype=torch.float32, low_bits=plan) for ops in PAIR]
+    found, expected = (drawn(one, [features]) for one in low)
+    exact = drawn(FastDecoder(decoder(size), decoder_twins, dtype=torch.float32), [features])
+    assert compared(found, expected).error < 0.02 * compared(expected, exact).error

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,24 +15,56 @@ COMPILE = """
 import json
 from support.no_card import no_card
 kernels = no_card(90)
-from support.core import official_shapes
-official_shapes()
-print(json.dumps([(k.name, k.registers, k.spilled_bytes, k.shared_bytes, "wgmma" in k.ptx) for k in kernels]))
+from support.core import official_low_bits, official_shapes
+import torch
+CALL
+print(json.dumps([(k.name, k.registers, k.spilled_bytes, k.shared_bytes, k.ptx) for k in kernels]))
 """
 SHARED_BYTES = 227 << 10
 CONVOLUTIONS = {"_convolved", "_modulated"}
 
 
+MULTIPLIED = re.compile(r"wgmma[.]mma_async\S+k\d+[.](\S+)")
+"""The types of sums and of both factors."""
+
+
+def compiled(call: str, folder: Path) -> list[tuple[str, int, int, int, str]]:
+    """Name, registers, bytes spilled and shared, and code of each kernel that `call` launches."""
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment |= {"TRITON_CACHE_DIR": str(folder), "PYTHONPATH": str(Path(__file__).parents[3])}
+    told = subprocess.run(
+        [sys.executable, "-c", COMPILE.replace("CALL", call)],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stderr[-2000:]
+    return json.loads(told.stdout)
+
+
 @pytest.mark.slow
 def test_all_kernels_fit_an_h200_at_the_official_size(tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    environment |= {"TRITON_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[3])}
-    told = subprocess.run([sys.executable, "-c", COMPILE], env=environment, capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr[-2000:]
-    kernels = json.loads(told.stdout)
+    kernels = compiled("official_shapes()", tmp_path)
     assert {name for name, *_ in kernels} > CONVOLUTIONS
-    for name, registers, spilled_bytes, shared_bytes, multiplies in kernels:
+    for name, registers, spilled_bytes, shared_bytes, code in kernels:
+        multiplies = bool(MULTIPLIED.search(code))
         assert registers <= 255
         assert spilled_bytes <= (64 if multiplies else 0), name
         assert shared_bytes <= SHARED_BYTES
         assert multiplies == (name in CONVOLUTIONS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("dtype", "types"), [("float8_e4m3fn", "f32.e4m3.e4m3"), ("int8", "s32.s8.s8")], ids=["e4m3", "int8"]
+)
+def test_those_of_eight_bits_multiply_eight_bits_and_spill_nothing(
+    dtype: str, types: str, tmp_path: Path
+) -> None:
+    kernels = compiled(f"official_low_bits(torch.{dtype})", tmp_path)
+    assert {name for name, *_ in kernels} > CONVOLUTIONS
+    for name, registers, spilled_bytes, shared_bytes, code in kernels:
+        assert (registers <= 255, spilled_bytes, shared_bytes <= SHARED_BYTES) == (True, 0, True), name
+        assert set(MULTIPLIED.findall(code)) == ({types} if name in CONVOLUTIONS else set())
+        if name == "_shared":
+            assert ("cvt.rn.satfinite.e4m3x2.f32" in code) == (dtype == "float8_e4m3fn")
