@@ -123,7 +123,7 @@ class Sessions:
         seed = random.randrange(_SEED_LIMIT) if wish.seed is None else wish.seed
         name = secrets.token_urlsafe(_ID_BYTES)
         what = Description(name, wish.avatar, width, height, seed)
-        taken = (neighbour.clock.start_ns for neighbour in self.on(worker))
+        taken = (other.clock.start_ns for other in self._programs.values())
         program = Program(what, start_ns=spread(now_ns, taken), worker=worker)
         program.controls = wish.controls
         self._programs[name] = program
