@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from visavis.render.ditto.bench_gpu import GpuBench, measure
 from visavis.stream.errors import VisavisError
@@ -25,14 +26,21 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         bench = GpuBench(options.device, most=options.most, ticks=options.ticks, rounds=options.rounds)
-        text = json.dumps(measure(bench, lambda line: print(line, file=sys.stderr, flush=True)), indent=1)
+        print(json.dumps(measure(bench, _tell, lambda report: _keep(report, options.json)), indent=1))
     except VisavisError as error:
         print(f"bench_gpu: {error}", file=sys.stderr)
         return 1
-    if options.json:
-        options.json.write_text(text + "\n")
-    print(text)
     return 0
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _keep(report: dict[str, Any], path: Path | None) -> None:
+    """What there is so far: a run may be cut short."""
+    if path:
+        path.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -200,7 +200,7 @@ def steps(batch: int) -> Iterator[Work]:
 
     def picture() -> Call:
         found, bias = normal(batch, 256, 256, 16), torch.zeros(12, device="cuda")
-        mask, out = torch.ones(512, 512, device="cuda"), empty(batch, 512, 512, 4)
+        mask, out = empty(512, 512), empty(batch, 512, 512, 4)
         return lambda: decoder_kernels.picture(found, bias, mask, out=out)
 
     sampling, warp, decoder = sampling_kernels.TILES, warp_kernels.TILES, decoder_kernels.TILES

@@ -78,18 +78,25 @@ class GpuBench:
         return torch.device(best if self.device == "auto" else self.device)
 
 
-def measure(bench: GpuBench, told: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """Run `bench`; figures as JSON takes them. `told` hears how far it is."""
+def measure(
+    bench: GpuBench,
+    told: Callable[[str], None] = lambda _: None,
+    so_far: Callable[[dict[str, Any]], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Run `bench`; figures as JSON takes them. `told` hears how far it is, `so_far` has what there is after
+    each part."""
     device = bench.on
     report: dict[str, Any] = {"bench": "gpu", **machine(device), "seed": bench.seed}
     report["pictures"] = []
     for row in _pictures(bench, device):
         report["pictures"].append(row)
         told(f"batch {row['batch']}: {row['replay_ms_a_frame']:.3f} ms a frame")
+        so_far(report)
     report["motion"] = list(_motion(bench, device))
     for row in report["motion"]:
         told(f"{row['row']}: {row['ms']:.2f} ms")
     report["motion_errors"] = motion_errors(device, 1, size=bench.sizes.lmdm)
+    so_far(report)
     networks = _networks(bench, device)
     report["memory"] = {"networks_bytes": _allocated(device)}
     report["capacity"] = {}
@@ -102,7 +109,7 @@ def measure(bench: GpuBench, told: Callable[[str], None] = lambda _: None) -> di
         found = capacity(load, most=bench.most, ticks=bench.ticks)
         report["capacity"][name] = found
         told(f"{name}: {found['sessions']} sessions")
-    report["memory"]["most_bytes"] = _allocated(device, most=True)
+        so_far(report)
     return report
 
 
@@ -142,7 +149,7 @@ def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]
         row["plain_to_replay"] = spent["plain"].ratio(spent["replay"])
         row["floor_ms"] = round(1e3 * FLOPS_A_FRAME / CEILING_FLOPS, 3)
         row["fewest_ms"] = round(1e3 * FEWEST_FLOPS / CEILING_FLOPS, 3)
-        with torch.no_grad():
+        with torch.no_grad(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
             expected = torch.cat([_row(exact, feature, source, driven, at) for at in range(batch)])
             replay(batch)
             row |= _away(out[:batch, ..., :3].permute(0, 3, 1, 2), expected)
@@ -214,7 +221,5 @@ def _networks(bench: GpuBench, device: torch.device) -> Networks:
     )
 
 
-def _allocated(device: torch.device, *, most: bool = False) -> int:
-    if device.type != "cuda":
-        return 0
-    return torch.cuda.max_memory_reserved(device) if most else torch.cuda.memory_allocated(device)
+def _allocated(device: torch.device) -> int:
+    return torch.cuda.memory_allocated(device) if device.type == "cuda" else 0

@@ -3,6 +3,7 @@
 A tick is over when the pictures of all sessions are in the host's memory, as an encoder takes them.
 """
 
+import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -144,8 +145,12 @@ def capacity(
         found = load(count).run(ticks)
         tried.append({"sessions": count, **found.figures(), "keeps_pace": found.keeps_pace})
         low, high = (count, high) if found.keeps_pace else (low, count)
+        # A captured call and what it belongs to hold each other.
+        gc.collect()
         if torch.cuda.is_available():
+            tried[-1]["reserved_bytes"] = torch.cuda.max_memory_reserved()
             torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
     return {
         "sessions": low,
         "of": most,

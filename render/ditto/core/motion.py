@@ -183,9 +183,10 @@ class MotionWindow:
         return Memory(stored[:, :, keys], stored[:, :, values], late[:, keys], late[:, values])
 
 
-def motion_ops(device: torch.device, slots: int) -> MotionOps:
-    """Kernels on a card, cut up for so many `slots`; their twins anywhere else."""
-    if device.type != "cuda":
+def motion_ops(device: torch.device, slots: int, dtype: torch.dtype) -> MotionOps:
+    """Kernels on a card, cut up for so many `slots`; their twins anywhere else, and in full precision, of
+    which a card's shared memory does not hold enough."""
+    if device.type != "cuda" or dtype == torch.float32:
         return motion_twins
     # Triton is not there where no card is.
     from .motion_launch import MotionKernels

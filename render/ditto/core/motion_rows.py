@@ -44,7 +44,8 @@ def motion_rows(
         rows[f"motion plain {steps} {batch}"] = _plain(plain, given)
         rows[f"motion twins {steps} {batch}"] = _captured(plan, given, motion_twins)
         if device.type == "cuda":
-            kernels, half = motion_ops(device, batch), torch.float16
+            half = torch.float16
+            kernels = motion_ops(device, batch, half)
             rows[f"motion kernels {steps} {batch}"] = _captured(plan, given, kernels)
             rows[f"motion kernels, half carried {steps} {batch}"] = _captured(
                 plan, given, kernels, carried=half
@@ -143,7 +144,7 @@ def motion_errors(
     exact = _plain(MotionSampler(model, schedule), given)()
     half = _plain(MotionSampler(_model(size, device).half(), schedule), given)()
     found["plain"] = _error(half, exact)
-    ops: dict[str, MotionOps] = {"twins": motion_twins, "kernels": motion_ops(device, batch)}
+    ops: dict[str, MotionOps] = {"twins": motion_twins, "kernels": motion_ops(device, batch, plan.dtype)}
     for name, own in ops.items():
         whole, turned = torch.empty_like(given.start), torch.empty_like(given.start)
         room = MotionRoom.of(plan, batch, plain_zeros(device), carried=torch.float16)
@@ -178,7 +179,7 @@ def _plain(sampler: MotionSampler, given: MotionInputs) -> Callable[[], Tensor]:
 def _captured(
     plan: MotionPlan, given: MotionInputs, ops: MotionOps, *, carried: torch.dtype = torch.float32
 ) -> Call:
-    """The call itself where there is no card."""
+    """The call itself where there is no card. What a graph reads and writes lives as long as the call."""
     room = MotionRoom.of(plan, len(given.lead), plain_zeros(plan.device), carried=carried)
     sampling, out = MotionWindow(plan, room, ops), torch.empty_like(given.start)
     if plan.device.type != "cuda":
@@ -188,7 +189,11 @@ def _captured(
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         sampling(given, out)
-    return graph.replay
+
+    def replay(_kept: object = (sampling, given, out)) -> None:
+        graph.replay()
+
+    return replay
 
 
 def _rolled(given: MotionInputs) -> MotionInputs:

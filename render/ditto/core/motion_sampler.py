@@ -35,7 +35,7 @@ class WindowSampler:
         self._inputs = MotionInputs.zeros(plan, MOST, zeros, left=left)
         self._out = zeros("motion.out", MOST, LENGTH, WIDTH, dtype=torch.float32)
         self._window = {
-            count: MotionWindow(plan, room.at(count), motion_ops(plan.device, count))
+            count: MotionWindow(plan, room.at(count), motion_ops(plan.device, count, dtype))
             for count in range(1, MOST + 1)
         }
         self._replay = Replay(self._sample, plan.device)

@@ -4,6 +4,7 @@ What it reads and writes is allocated before and never again, so a replay needs 
 launch. Where there is no GPU the function is simply called.
 """
 
+import gc
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -38,10 +39,11 @@ class Replay:
         bucket = self.bucket(count)
         if self._device.type != "cuda":
             self._function(count)
-            return
-        if bucket not in self._graphs:
+        elif bucket in self._graphs:
+            self._graphs[bucket].replay()
+        else:
+            # The run before the capture has done what was asked.
             self._graphs[bucket] = self._captured(bucket)
-        self._graphs[bucket].replay()
 
     def bucket(self, count: int) -> int:
         """The batch that `count` rows run in."""
@@ -51,7 +53,8 @@ class Replay:
         raise ValueError(f"{count} rows are more than the largest batch of {self._buckets[-1]}")
 
     def _captured(self, bucket: int) -> torch.cuda.CUDAGraph:
-        """After one run outside, in which kernels are compiled and libraries take their room."""
+        """After one run outside, in which kernels are compiled and libraries take their room. Nothing is
+        collected meanwhile: what would be destroyed may hold memory of the device."""
         beside = torch.cuda.Stream(self._device)
         beside.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(beside):
@@ -59,6 +62,11 @@ class Replay:
         torch.cuda.current_stream(self._device).wait_stream(beside)
         graph = torch.cuda.CUDAGraph()
         others = list(self._graphs.values())
-        with torch.cuda.graph(graph, pool=others[0].pool() if others else None):
-            self._function(bucket)
+        gc.collect()
+        gc.disable()
+        try:
+            with torch.cuda.graph(graph, pool=others[0].pool() if others else None):
+                self._function(bucket)
+        finally:
+            gc.enable()
         return graph
