@@ -66,7 +66,9 @@ def main() -> int:
     parser.add_argument("--golden", type=Path, required=True)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dtype", choices=DTYPES, default="fp32")
-    parser.add_argument("--core", action="store_true", help="warp, decoder and windows of motion as a GPU runs them")
+    parser.add_argument(
+        "--core", action="store_true", help="warp, decoder and windows of motion as a GPU runs them"
+    )
     parser.add_argument("--only", nargs="*", metavar="FILE")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
