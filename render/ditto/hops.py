@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .delay import LENGTH, WindowShape
+from .core.mirror import sent
 from .seams import Hold
 from .windows import WindowOptions, Windows, WindowState
 
@@ -192,4 +193,4 @@ class HopStage:
         return self._on_device((turn.windows + further) % self._depth * len(state.heard) + turn.slots)
 
     def _on_device(self, index: I64) -> Tensor:
-        return torch.from_numpy(index).to(self.device)
+        return sent(index, self.device)

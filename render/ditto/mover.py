@@ -16,6 +16,7 @@ from torch import Tensor
 from ...stream.clock import FEATURE_HOP
 from . import conditions, features
 from .conditions import Character, ConditionState
+from .core.mirror import sent
 from .core.motion_sampler import WindowSampler
 from .delay import WindowShape, ticks_after
 from .features import TAIL_SAMPLES, Chunk, FeatureStage
@@ -271,8 +272,8 @@ class Mover:
         self._settle(turn, self._stage.windows.finished(after))
 
     def _settle(self, turn: Turn, finished: Tensor) -> None:
-        slots = torch.from_numpy(turn.slots).to(finished.device)
-        frames = torch.from_numpy(self._stage.leaving(turn) % self._stage.frames).to(finished.device)
+        slots = sent(turn.slots, finished.device)
+        frames = sent(self._stage.leaving(turn) % self._stage.frames, finished.device)
         self.motion[slots[:, None], frames] = self._options.at(slots).bounded(finished)
 
     def _recalled(self, slot: int) -> Made | None:
@@ -287,7 +288,7 @@ class Mover:
     def _rows(self, turn: Turn, frames: NDArray[np.int64], heard: Tensor) -> Tensor:
         """Condition rows (k, T, 1103) of features (k, T, 1024) of `frames` (k, T)."""
         told = self._told.at(torch.from_numpy(turn.slots))
-        return conditions.rows(told, heard, torch.from_numpy(frames)).to(self._networks.device)
+        return sent(conditions.rows(told, heard, torch.from_numpy(frames)), self._networks.device)
 
     def _note(self, slot: int) -> None:
         """Remember what `slot` is told, for the keys of its motion."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from .delay import LENGTH
+from .core.mirror import sent
 from .hops import HopStage, Turn
 from .motion import WIDTH
 from .seams import Hold
@@ -58,9 +59,9 @@ class FrameNoise:
         ]
         if missing:
             self._draw(missing)
-        slots, device = torch.from_numpy(turn.slots), self._stage.device
-        at = torch.from_numpy((firsts[:, None] + np.arange(LENGTH)) % self._stage.frames)
-        return self._rows[:, slots[:, None].to(device), at.to(device)]
+        at = (firsts[:, None] + np.arange(LENGTH)) % self._stage.frames
+        slots = sent(turn.slots, self._stage.device)
+        return self._rows[:, slots[:, None], sent(at, self._stage.device)]
 
     def _missing(self, slot: int, first: int) -> range:
         """The frames of a window of `slot` that are not there, and are from now on."""
@@ -75,8 +76,8 @@ class FrameNoise:
     def _draw(self, missing: Sequence[tuple[int, int]]) -> None:
         draws, _, frames, _ = self._rows.shape
         drawn = [_normal(self._seeds[slot], FRAME, frame, draws) for slot, frame in missing]
-        slots, at = torch.tensor(missing, device=self._stage.device).unbind(1)
-        self._rows[:, slots, at % frames] = torch.from_numpy(np.stack(drawn, axis=1)).to(self._rows.device)
+        slots, at = sent(np.array(missing), self._stage.device).unbind(1)
+        self._rows[:, slots, at % frames] = sent(np.stack(drawn, axis=1), self._rows.device)
 
 
 class ReferenceNoise:
@@ -92,7 +93,7 @@ class ReferenceNoise:
     def of(self, turn: Turn) -> Tensor:
         each = zip(turn.slots.tolist(), turn.windows.tolist(), strict=True)
         drawn = [draw_reference(self._seeds[slot], window, self._draws) for slot, window in each]
-        return torch.stack(drawn, dim=1).to(self._device)
+        return sent(torch.stack(drawn, dim=1), self._device)
 
 
 NOISES: Final = {"frame": FrameNoise, "upstream": ReferenceNoise}

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Final, TypeVar, cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 ALIGNED: Final = 16
@@ -51,6 +53,14 @@ class Mirror:
         self._there.copy_(self._pinned[turn], non_blocking=True)
         self._sent[turn].record()
         self._turn = (turn + 1) % RING
+
+
+def sent(values: Tensor | NDArray[np.generic], device: torch.device) -> Tensor:
+    """`values` of the host on `device`, in the order of the stream's work and without waiting for it."""
+    host = values if isinstance(values, Tensor) else torch.from_numpy(values)
+    if device.type != "cuda" or host.device.type != "cpu":
+        return host.to(device)
+    return host.pin_memory().to(device, non_blocking=True)
 
 
 def named(tensors: object, prefix: str) -> dict[str, Tensor]:

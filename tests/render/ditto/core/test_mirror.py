@@ -1,8 +1,9 @@
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
-from visavis.render.ditto.core.mirror import ALIGNED, Mirror, gathered, named
+from visavis.render.ditto.core.mirror import ALIGNED, Mirror, gathered, named, sent
 
 
 @dataclass(frozen=True)
@@ -39,3 +40,10 @@ def test_without_a_gpu_what_the_host_writes_is_there_at_once() -> None:
     pair.numbers[1, 2] = 7
     mirror.send()
     assert gathered(Pair, mirror.device, "pair.").numbers[1, 2] == 7
+
+
+def test_what_is_sent_arrives_as_it_is() -> None:
+    index = np.array([[3, 1], [2, 0]])
+    assert torch.equal(sent(index, torch.device("cpu")), torch.tensor([[3, 1], [2, 0]]))
+    there = torch.rand(3)
+    assert sent(there, torch.device("cpu")) is there
