@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .delay import LENGTH, WindowShape
 from .core.mirror import sent
+from .delay import LENGTH, WindowShape
 from .seams import Hold
 from .windows import WindowOptions, Windows, WindowState
 

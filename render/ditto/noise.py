@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .delay import LENGTH
 from .core.mirror import sent
+from .delay import LENGTH
 from .hops import HopStage, Turn
 from .motion import WIDTH
 from .seams import Hold
