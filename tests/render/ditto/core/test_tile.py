@@ -26,6 +26,8 @@ CONVOLUTIONS = {"_convolved", "_modulated"}
 
 MULTIPLIED = re.compile(r"wgmma[.]mma_async\S+k\d+[.](\S+)")
 """The types of sums and of both factors."""
+CAST = re.compile(r"cvt[.]\S*e4m3x2[.]f32")
+"""To floats of 8 bits."""
 
 
 def compiled(call: str, folder: Path) -> list[tuple[str, int, int, int, str]]:
@@ -66,5 +68,6 @@ def test_those_of_eight_bits_multiply_eight_bits_and_spill_nothing(
     for name, registers, spilled_bytes, shared_bytes, code in kernels:
         assert (registers <= 255, spilled_bytes, shared_bytes <= SHARED_BYTES) == (True, 0, True), name
         assert set(MULTIPLIED.findall(code)) == ({types} if name in CONVOLUTIONS else set())
-        if name == "_shared":
-            assert ("cvt.rn.satfinite.e4m3x2.f32" in code) == (dtype == "float8_e4m3fn")
+    casts = {(name, cast) for name, *_, code in kernels for cast in CAST.findall(code)}
+    writers = ("_shared", "_modulate", "_modulated") if dtype == "float8_e4m3fn" else ()
+    assert casts == {(name, "cvt.rn.satfinite.e4m3x2.f32") for name in writers}
