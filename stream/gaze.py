@@ -30,11 +30,11 @@ _TREMBLE_FRAMES = 17.0
 _TREMBLE_DEG = 0.35
 _LEAP_DEG = 7.0
 """From here on a jump is large: lids and head take part."""
-_HEAD_SHARE = 0.29
+_HEAD_SHARE = 0.35
 _HEAD_LATE = 1.0
-_HEAD_FRAMES = 11.0, 0.7
+_HEAD_FRAMES = 10.5, 0.6
 """Frames that the head takes to follow, and how many more for each degree it turns."""
-_BACK = 1.5
+_BACK = 1.4
 """How much longer it takes to come back."""
 _HEAD_SETTLES = 60.0
 """Frames after which no turn of the head goes on."""

@@ -61,6 +61,8 @@ _PUCKER, _JAW = UNITS.index("mouthPucker"), UNITS.index("jawOpen")
 _CLOSURE_YIELD, _ROUND_YIELD, _OPEN_YIELD = 0.3, 0.5, 0.8
 """How much of its mouth an emotion gives up to a closing sound, a fully rounded and a fully open one."""
 FADE_FRAMES = 10
+_FOLLOW_DEG = 3.0
+"""How far the head goes along with eyes that look aside as far as they can."""
 _HEAD_ACCELERATION = 0.30
 """Degrees a frame², the fastest a control may swing the head."""
 
@@ -105,7 +107,8 @@ class Fade:
 
 
 def aim(controls: Controls) -> Aim:
-    head = np.array([controls.head_yaw, controls.head_pitch, controls.head_roll], np.float32)
+    yaw = controls.head_yaw + _FOLLOW_DEG * controls.gaze_x
+    head = np.array([yaw, controls.head_pitch, controls.head_roll], np.float32)
     units = np.zeros(len(UNITS), np.float32)
     for name, weight in controls.moods.items():
         units += EMOTIONS[name] * np.float32(weight)

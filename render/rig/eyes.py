@@ -5,6 +5,7 @@ A place on an eyeball is told by two numbers, its angle to the straight look ove
 
 from typing import Final
 
+import cv2
 import numpy as np
 from numba import float32, int64, njit, types
 from numpy.typing import NDArray
@@ -42,15 +43,21 @@ _IRIS, _IRIS_EDGE = 0.33, 0.27
 _KEPT = 0.75
 """From this place on the texture is shown as it is."""
 _SHRINK = (_IRIS / _IRIS_EDGE - 1.0) / (1.0 - (_IRIS_EDGE / _KEPT) ** 2) ** 2
-_COVERED = 0.15
-"""How much of the iris' height the upper lid hides at rest."""
+_COVERED = 0.02
+"""How much of the iris' height the edge of the upper lid's skin hides at rest; lashes hide some more."""
+_INWARDS = 0.007
+"""How far from the middle of its opening an eye that looks at the viewer turns to the nose, in widths of the
+opening: the eyes of both meet, wherever their balls are."""
+_NEAR_SKIN, _BEFORE, _CELLS = 2.2, 0.2, 120
+"""Skin this near to an eye's middle and at least so far before it bounds the opening, in radii; in how many
+cells a radius that is looked up."""
 _LID_NEAR, _LID_MIDDLE = 1.35, 0.3
 """Where the middle of a lid's edge is looked for, in radii of the eye."""
 _SIDES: Final = ("Left", "Right")
 _LIDS: Final = tuple([UNITS.index(f"{unit}{side}") for unit in ("eyeBlink", "eyeWide")] for side in _SIDES)
-_LOWER, _MOST_HELD = 0.34, 0.3
-"""How far the lower lid is raised at rest, and how much of a blink the upper one may need to rest in its
-place."""
+_LOWER, _MOST_HELD, _MOST_LIFTED = 0.34, 0.3, 0.5
+"""How far the lower lid is raised at rest, and how much of a blink or of wide eyes the upper one may need to
+rest in its place."""
 _BEND = 0.55
 """How much a lid's edge rises to both sides of its middle, over the square of the distance."""
 
@@ -73,9 +80,10 @@ class Eye:
         self._center, self._radius = mesh.eyes_at[side], mesh.eye_radius
         self._lid, self._lid_moves = _lid(avatar, mesh, side)
         self._held = _held(self._lid - float(self._center[1]), self._lid_moves, self._radius, side)
-        ahead = mesh.camera[0] - self._center
-        self._toe_in = float(np.arctan2(ahead[0], ahead[2]))
-        """By how much it looks to the viewer's right when both eyes look at the viewer, in radians."""
+        left, right = _opening(mesh, side)
+        inwards = _INWARDS * (right - left) * (-1 if side == 0 else 1)
+        self._ahead = float(np.arcsin((left + right) / 2 + inwards))
+        """By how much its texture is turned to the viewer's right when it looks at the viewer, in radians."""
 
     def hold(self, units: F32) -> F32:
         """What is added to face `units` (52,), so that the lid lies where a calm person's does; less so the
@@ -86,7 +94,7 @@ class Eye:
         """Write the texels `uv` (V, 2) of this eye's vertices for `gaze` (2,) in -1..1, right and up; at 0
         both eyes look at the viewer."""
         across, up = (float(part) * np.radians(most) for part, most in zip(gaze, SWING_DEG, strict=True))
-        turn_eye(self._vertex, self.place, across + self._toe_in, up, self._size, uv)
+        turn_eye(self._vertex, self.place, across + self._ahead, up, self._size, uv)
 
     def light(self, units: F32, gaze: F32) -> F32:
         """(4,) for `draw_eye` with face `units` (52,) and `gaze` (2,): where the light is mirrored, where the
@@ -109,13 +117,31 @@ def _place(height: np.float32 | float) -> np.float64:
 def _held(above: float, moves: F32, radius: float, side: int) -> F32:
     """The units (52,) that bring an upper lid from a height `above` the eye's middle to where it rests, and
     the lower one to the iris; `moves` (52,) is how far each lifts the upper."""
-    blink, _ = _LIDS[side]
+    blink, wide = _LIDS[side]
     drop = above - radius * np.sin(_IRIS_EDGE * np.pi / 2) * (1 - 2 * _COVERED)
     held = np.zeros(len(UNITS), np.float32)
     held[UNITS.index(f"eyeSquint{_SIDES[side]}")] = _LOWER
-    if moves[blink] < 0:
-        held[blink] = np.clip(drop / -moves[blink], 0, _MOST_HELD)
+    if drop > 0 and moves[blink] < 0:
+        held[blink] = min(drop / -moves[blink], _MOST_HELD)
+    if drop < 0 and moves[wide] > 0:
+        held[wide] = min(-drop / moves[wide], _MOST_LIFTED)
     return held
+
+
+def _opening(mesh: Mesh, side: int) -> tuple[float, float]:
+    """Where the opening of the lids begins and ends, in radii to the right of the eye's middle."""
+    away = (mesh.rest - mesh.eyes_at[side]) / mesh.eye_radius
+    own = mesh.skin[(np.linalg.norm(away[mesh.skin], axis=2) < _NEAR_SKIN).all(1)]
+    own = own[away[own, 2].max(1) > _BEFORE]
+    middle = 2 * _CELLS
+    covered = np.zeros((2 * middle, 2 * middle), np.uint8)
+    for triangle in np.rint(away[own, :2] * _CELLS + middle).astype(np.int32):
+        cv2.fillConvexPoly(covered, triangle, 1)
+    if covered[middle, middle] or not covered.any():
+        return -1.0, 1.0
+    cv2.floodFill(covered, None, (middle, middle), 2)
+    columns = np.flatnonzero((covered == 2).any(0))
+    return (int(columns[0]) - middle) / _CELLS, (int(columns[-1]) - middle) / _CELLS
 
 
 def _lid(avatar: Avatar, mesh: Mesh, side: int) -> tuple[float, F32]:

@@ -30,10 +30,12 @@ _KEPT_FRAMES = 32
 _MEMORY_FRAMES: Final = max(hair.MEMORY_FRAMES, torso.MEMORY_FRAMES)
 GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 """How far the eyes turn at a gaze of 1, across and up or down."""
+_ASIDE_DEG: Final = 15.0
+"""How far an eye turns aside at most: beyond that its iris would leave the opening of the lids."""
 _BROW = unit_vector({"browInnerUp": 0.55, "browOuterUp": 0.45})
 _LOOK_DOWN = unit_vector({"eyeLookDown": 0.95})
 _LOOK_UP = unit_vector({"eyeLookUp": 0.95, "eyeSquint": 0.6})
-_EASE = unit_vector({"eyeLookDown": 0.18})
+_EASE = unit_vector({"eyeLookDown": 0.06})
 _WIDE = UNITS.index("eyeWideLeft")
 _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10, "eyeLookDown": 0.28})
 """What a blink does around the lids. The eyes turn down in it, which also keeps the lashes before the lid."""
@@ -153,6 +155,8 @@ def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     head = limited(life.head.astype(np.float32) + want.head)
     held = np.array([-head[0], head[1]], np.float32)
     aimed = (life.eyes.astype(np.float32) + held) / GAZE_RANGE_DEG + want.gaze
+    aside = float(aimed[0]) * float(GAZE_RANGE_DEG[0]) / _ASIDE_DEG
+    aimed[0] /= (1 + aside**4) ** 0.25
     gaze = np.clip(aimed, -1, 1).astype(np.float32)
     warmth = life.warmth * max(0.0, 1.0 - 4.0 * float(want.units[_FROWN]))
     units = mixed(mouth, (want.units + _WARM * np.float32(warmth)).astype(np.float32))
