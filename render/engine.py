@@ -81,6 +81,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def most_slots(self) -> int | None:
+        """Sessions that it has room for, where it knows better than the number of cores."""
+        ...
+
+    @property
     def pictures(self) -> DrawsPictures | None:
         """None from an engine of crops, which others put on their plates."""
         ...
@@ -102,7 +107,9 @@ class Engine(Protocol):
         ...
 
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
-        """Hear one tick a slot; a crop for each `draw`, else None."""
+        """Hear one tick a slot; a crop for each `draw`, else None. Raises DeviceError when what it draws on
+        is lost: the worker then ends, and a new one takes over.
+        """
         ...
 
     def control(self, slot: int, controls: Controls) -> None:

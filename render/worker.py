@@ -22,7 +22,7 @@ from typing import cast
 
 from ..stream import link
 from ..stream.clock import NS_PER_SECOND
-from ..stream.errors import LinkError, SetupError, VisavisError
+from ..stream.errors import DeviceError, LinkError, SetupError, VisavisError
 from .capacity import slots, threads
 from .color import color_space
 from .ditto.presets import check_options
@@ -111,6 +111,8 @@ class Worker:
                     self._wait(self._work, wake_ns)
                     continue
             self._sessions.perform(task)
+            if isinstance(task.error, DeviceError):
+                raise task.error
             with self._lock:
                 replies = self._sessions.finish(task, time.monotonic_ns())
                 self._work.notify_all()
@@ -189,7 +191,8 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             engine = load_engine(options.engine, weights=options.weights, latency=options.latency)
             share = options.workers
-            Worker(engine, connection, slots=slots(share), threads=threads(share)).serve()
+            room = min(slots(share), engine.most_slots or slots(share))
+            Worker(engine, connection, slots=room, threads=threads(share)).serve()
         except VisavisError as error:
             _LOG.error("%s", error)
             return link.HOPELESS

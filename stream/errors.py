@@ -63,5 +63,11 @@ class EncoderError(VisavisError):
     code = "encoder_lost"
 
 
+class DeviceError(VisavisError):
+    """What draws is lost: nothing more can be drawn in this process."""
+
+    code = "device_lost"
+
+
 class SetupError(VisavisError):
     code = "setup"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...stream.chance import seed_for
 from ...stream.controls import Controls
-from ...stream.errors import AvatarError, UsageError
+from ...stream.errors import AvatarError, DeviceError, UsageError
 from ...stream.link import EngineCounts
 from ..avatar import Avatar
 from ..engine import Crop, Due
@@ -94,6 +94,7 @@ class DittoEngine:
             self._source = source = parse_source(weights)
             options = options or live_options(source)
             networks = load_networks(source, best_device())
+        self.most_slots = slots
         self._options = (options or LiveOptions.of()).on(networks.device)
         self._mover = Mover(
             networks, shape or WindowShape(), slots=slots, steps=check_steps(steps), cache_bytes=cache_bytes
@@ -169,6 +170,12 @@ class DittoEngine:
         """Hear one tick a slot; a picture for each `draw`, else None. Raises UsageError, with nothing heard,
         when a slot is not open, comes twice, or its tick is not the next one."""
         self._check(due)
+        try:
+            return self._stepped(due)
+        except torch.AcceleratorError as error:
+            raise DeviceError(f"the GPU failed: {str(error).splitlines()[0]}") from error
+
+    def _stepped(self, due: Sequence[Due]) -> list[Crop | None]:
         for one in due:
             self._hear(one)
         for slot in self._mover.hear([(one.slot, one.audio.heard) for one in due]):

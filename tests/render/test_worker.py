@@ -111,7 +111,12 @@ def test_bytes_that_are_no_message_end_the_worker_with_a_line_in_its_log(front: 
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("front", ["support.pattern:CrashingEngine"], indirect=True, ids=["crashing"])
+@pytest.mark.parametrize(
+    "front",
+    ["support.pattern:CrashingEngine", "support.pattern:LostEngine"],
+    indirect=True,
+    ids=["crashing", "device lost"],
+)
 def test_a_worker_that_loses_a_thread_ends_so_that_another_can_take_its_place(front: Front) -> None:
     front.receive()
     front.send(live_request("a"))

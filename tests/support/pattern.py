@@ -14,6 +14,7 @@ from visavis.render.engine import Crop, DrawsPictures, Due
 from visavis.render.surface import Layout, Surface, surface_over
 from visavis.stream.clock import FEATURE_HOP, FEATURE_HZ, Rate
 from visavis.stream.controls import Controls
+from visavis.stream.errors import DeviceError
 from visavis.stream.link import EngineCounts
 from visavis.stream.stage import StageSpec
 
@@ -24,6 +25,7 @@ PLACE = (40, 16)
 BITS = 16
 DELAY = 3
 LOUD = 0.05
+LAST_INDEX = 10
 
 
 class PatternEngine:
@@ -31,6 +33,7 @@ class PatternEngine:
 
     kind = "pattern"
     max_batch = 1
+    most_slots = None
     pictures: DrawsPictures | None = None
 
     def __init__(self) -> None:
@@ -144,6 +147,15 @@ class BrokenEngine(PatternEngine):
         if any(flag for one in due for flag in self.loud[one.slot].values()):
             raise RuntimeError("the pattern broke")
         return crops
+
+
+class LostEngine(PatternEngine):
+    """What it draws on is lost after a few frames."""
+
+    def step(self, due: Sequence[Due]) -> list[Crop | None]:
+        if max(one.audio.index for one in due) > LAST_INDEX:
+            raise DeviceError("the GPU failed: an illegal memory access was encountered")
+        return super().step(due)
 
 
 class CrashingEngine(PatternEngine):

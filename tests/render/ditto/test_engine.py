@@ -18,7 +18,7 @@ from visavis.render.ditto.live_options import LiveOptions
 from visavis.render.ditto.windows import WindowShape
 from visavis.render.engine import Crop, Due
 from visavis.render.weights import file_named
-from visavis.stream.errors import AvatarError, UsageError
+from visavis.stream.errors import AvatarError, DeviceError, UsageError
 from visavis.stream.link import EngineCounts
 from visavis.stream.stage import pipeline_latency
 
@@ -226,3 +226,20 @@ def test_what_was_heard_before_is_counted_as_a_hit_and_what_is_no_sound_as_mende
     loud = replace(heard(12), audio=replace(heard(12).audio, heard=np.full(640, 1.5, np.float32)))
     one.step([loud])
     assert one.counts().mended_samples == 640
+
+
+def test_a_gpu_that_fails_is_lost_for_the_whole_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = opened(engine())
+
+    def failing(_sound: object) -> list[int]:
+        raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered\nmore lines")
+
+    monkeypatch.setattr(one._mover, "hear", failing)
+    with pytest.raises(
+        DeviceError, match=r"^the GPU failed: CUDA error: an illegal memory access was en\w+$"
+    ):
+        one.step([heard(0)])
+
+
+def test_it_says_for_how_many_it_has_room() -> None:
+    assert engine(slots=3).most_slots == 3
