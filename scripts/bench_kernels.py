@@ -33,12 +33,16 @@ from visavis.render.ditto.core.tile import ConvTile, Tile
 from visavis.render.ditto.core.transfers import transfers_for
 from visavis.render.ditto.timing import machine
 
-HALF, EIGHT = torch.float16, torch.float8_e4m3fn
+HALF = torch.float16
+BITS = {HALF: "", torch.float8_e4m3fn: "_8", torch.int8: "_8"}
+"""What a kernel's tile is looked up by; both formats of 8 bits have the same."""
 CONVS = [
     ConvTile(cells, channels, inputs, warps, stages)
     for cells, channels, warps in (
+        (64, 64, 4),
         (64, 128, 4),
         (128, 64, 4),
+        (128, 64, 8),
         (128, 128, 8),
         (128, 256, 8),
         (256, 64, 8),
@@ -80,12 +84,15 @@ def fits(tile: ConvTile, doubled: int, size: int) -> bool:
 
 
 def normal(*shape: int, dtype: torch.dtype = HALF) -> Tensor:
-    return torch.randn(shape, device="cuda", dtype=HALF).to(dtype)
+    made = torch.randn(shape, device="cuda", dtype=HALF)
+    return (32 * made if dtype == torch.int8 else made).to(dtype)
 
 
 def weights(outputs: int, inputs: int, side: int, dtype: torch.dtype) -> Tensor:
-    made = normal(outputs, inputs, side, side) * (inputs * side * side) ** -0.5
-    return made.to(dtype).contiguous(memory_format=torch.channels_last)
+    made = normal(outputs, inputs, side, side, dtype=dtype)
+    if dtype == HALF:
+        made *= (inputs * side * side) ** -0.5
+    return made.contiguous(memory_format=torch.channels_last)
 
 
 def empty(*shape: int, dtype: torch.dtype = HALF) -> Tensor:
@@ -105,10 +112,14 @@ def conv(batch: int, side: int, inputs: int, outputs: int, kernel: int, dtype: t
         )
         return lambda: F.conv2d(x, weight, padding=kernel // 2)
 
-    bits = "" if dtype == HALF else "_8"
     flops = 2.0 * batch * side * side * inputs * outputs * kernel**2
-    name = f"convolved{bits} {side} {inputs}-{outputs} k{kernel}"
-    return Work(name, conv_kernels.TILES, f"convolved{bits}", prepare, flops, rival)
+    name = f"convolved{suffix(dtype)} {side} {inputs}-{outputs} k{kernel}"
+    return Work(name, conv_kernels.TILES, f"convolved{BITS[dtype]}", prepare, flops, rival)
+
+
+def suffix(dtype: torch.dtype) -> str:
+    """Of a work's name."""
+    return {HALF: "", torch.float8_e4m3fn: "_e4m3", torch.int8: "_int8"}[dtype]
 
 
 def modulated(batch: int, side: int, channels: int, enlarge: int, dtype: torch.dtype) -> Work:
@@ -116,9 +127,11 @@ def modulated(batch: int, side: int, channels: int, enlarge: int, dtype: torch.d
         small = side // enlarge
         x, shared = normal(batch, small, small, channels), normal(batch, side, side, 128, dtype=dtype)
         weight, bias = weights(2 * channels, 128, 3, dtype), torch.ones(2 * channels, device="cuda")
-        stats, out = torch.ones(batch, 2, channels, device="cuda"), empty(batch, side, side, channels)
+        stats = torch.ones(batch, 2, channels, device="cuda")
+        out = empty(batch, side, side, channels, dtype=dtype)
+        undo = None if dtype == HALF else bias
         return lambda: conv_kernels.modulated(
-            shared, weight, bias, x, stats, enlarge=enlarge, slope=0.2, out=out
+            shared, weight, bias, x, stats, enlarge=enlarge, slope=0.2, out=out, fit=32.0, undo=undo
         )
 
     def rival() -> Call:
@@ -130,12 +143,11 @@ def modulated(batch: int, side: int, channels: int, enlarge: int, dtype: torch.d
             shared, weight, bias, x, stats, enlarge=enlarge, slope=0.2, out=out
         )
 
-    bits = "" if dtype == HALF else "_8"
     flops = 2.0 * batch * side * side * 128 * 2 * channels * 9
     return Work(
-        f"modulated{bits} {side} {channels} x{enlarge}",
+        f"modulated{suffix(dtype)} {side} {channels} x{enlarge}",
         conv_kernels.TILES,
-        f"modulated{bits}",
+        f"modulated{BITS[dtype]}",
         prepare,
         flops,
         rival,
@@ -246,7 +258,7 @@ def composite(batch: int, *, whole: bool) -> Work:
 def works(batch: int) -> list[Work]:
     found = [
         modulated(batch, side, channels, enlarge, dtype)
-        for dtype in (HALF, EIGHT)
+        for dtype in BITS
         for side, channels, enlarge in (
             (64, 512, 1),
             (128, 512, 2),
@@ -258,12 +270,14 @@ def works(batch: int) -> list[Work]:
     found.append(conv(16 * batch, 64, 144, 176, 7, HALF))
     found += [
         conv(batch, side, inputs, outputs, 3, dtype)
-        for dtype in (HALF, EIGHT)
+        for dtype in BITS
         for side, inputs, outputs in (
             (64, 512, 512),
             (128, 512, 256),
             (128, 256, 256),
             (256, 256, 64),
+            (128, 128, 768),
+            (256, 128, 320),
             (64, 256, 128),
         )
     ]
