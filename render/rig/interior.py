@@ -18,7 +18,7 @@ _SEAM: Final = np.array([118, 52, 46], np.float32)
 """Colour of the line between closed lips."""
 _OPEN_GAP = 0.025
 """Lip gap in model units (1 dm) at which the interior is fully lit."""
-_TOOTH_SHADE = 0.38
+_TOOTH_SHADE = 0.26
 """Power of the shade that teeth lie in: light that they scatter softens the lines between them."""
 _IVORY: Final = np.array([1.0, 0.93, 0.88], np.float32)
 """What teeth return of the light."""

@@ -25,8 +25,8 @@ opens them, so three frames."""
 
 _GAP: Final = unit_vector(
     {
-        "jawOpen": 0.337,
-        "mouthClose": -0.310,
+        "jawOpen": 0.37,
+        "mouthClose": -0.343,
         "mouthFunnel": 0.118,
         "mouthLowerDown": 0.0195,
         "mouthUpperUp": 0.024,

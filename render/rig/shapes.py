@@ -26,17 +26,17 @@ class Shape:
 
 SHAPES: Final[dict[str, Shape]] = {
     "aa": Shape(
-        {"jawOpen": 0.51, "mouthLowerDown": 0.15, "mouthUpperUp": 0.10, "mouthPucker": 0.12},
+        {"jawOpen": 0.49, "mouthLowerDown": 0.14, "mouthUpperUp": 0.10, "mouthPucker": 0.12},
         1.0,
-        4.2,
-        4.2,
+        3.9,
+        3.9,
         (0.0, 0.0, 1.0),
     ),
     "eh": Shape(
-        {"jawOpen": 0.31, "mouthLowerDown": 0.21, "mouthUpperUp": 0.12, "mouthStretch": 0.10},
+        {"jawOpen": 0.30, "mouthLowerDown": 0.18, "mouthUpperUp": 0.10, "mouthStretch": 0.04},
         0.9,
-        4.0,
-        4.0,
+        3.8,
+        3.8,
         (0.0, 0.0, 0.7),
     ),
     "ih": Shape(
@@ -56,9 +56,9 @@ SHAPES: Final[dict[str, Shape]] = {
             "mouthLowerDown": 0.05,
             "mouthFrown": 0.10,
         },
-        1.25,
-        6.5,
-        4.5,
+        1.15,
+        5.8,
+        4.0,
         (0.0, 0.5, 0.9),
     ),
     "ou": Shape(

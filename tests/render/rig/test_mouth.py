@@ -76,22 +76,42 @@ def test_lips_open_rounder_beside_their_middle_which_stays(name: str) -> None:
     assert shapes.shape == (len(LIP_WAYS), len(own), 3)
     assert (mesh.part[own] == SKIN).all()
     assert not shapes[..., [0, 2]].any()
-    even, round_ = shapes[..., 1]
-    for shaped, most in ((even, -0.01), (round_, -0.03)):
+    even, round_, arch, _ = shapes[..., 1]
+    for shaped, most in ((even, -0.01), (round_, -0.06)):
         assert most < shaped.min() < -0.002
         assert shaped.max() <= 0
         assert np.abs(shaped[np.isin(own, mesh.lips)]).max() < 0.15 * -shaped.min()
     assert not round_[drop[own] < 0.05].any()
     assert not even[drop[own] > 0.2].any()
+    assert not arch[drop[own] > 0.2].any()
+    upper = int(np.flatnonzero(own == mesh.lips[0])[0])
+    assert 0.02 < arch[upper] > 0.8 * arch.max()
+
+
+def test_smiling_lips_are_a_bow_and_no_wedge() -> None:
+    """Their line is lower between middle and corners, and higher in the middle."""
+    sides = np.array([0.0, 0.14, -0.14, 0.3], np.float32)
+    points = (MOUTH + np.stack([sides, sides * 0, sides * 0], 1)).astype(np.float32)
+    own, shapes = lip_shapes(points, np.full(4, SKIN, np.uint8), MOUTH, np.zeros(4, np.float32))
+    middle, half, other, corner = shapes[3, own, 1]
+    assert half == other < -0.01 < corner < 0 < middle
 
 
 def test_lips_that_are_shut_stay_as_they_are() -> None:
     assert not lip_ways(np.zeros(UNIT_COUNT, np.float32)).any()
     assert not lip_ways(unit_vector({"jawOpen": 0.2, "mouthClose": 0.22})).any()
+    assert lip_ways(unit_vector({"mouthSmile": 0.6})).tolist() == [0, 0, 0, 1]
     half, whole = (lip_ways(unit_vector({"jawOpen": weight})) for weight in (0.06, 0.6))
     assert 0 < half[1] < half[0] < 1
-    assert whole.tolist() == [1, 1]
+    assert whole.tolist() == [1, 1, 1, 0]
 
 
 def test_jaw_open_is_where_the_shapes_of_lips_look_for_it() -> None:
     assert shape(avatar(), "jawOpen")[:, 1].min() < -0.2
+
+
+def test_lower_teeth_lie_lower_far_behind_the_front_ones() -> None:
+    vertices = np.array([(0, 5, 1), (0, 5, 0.92), (0.1, 5, 0.7), (0.1, 5, 0.5)], np.float32)
+    height = fitted(vertices, np.full(4, LOWER_TEETH, np.uint8), MOUTH)[:, 1]
+    assert (height[:2] == 5).all()
+    assert height[2] == height[3] < 4.9
