@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..avatar import Avatar, View
-from . import edges, mouth, plate, posing, raster, seal, smooth
+from . import brows, edges, mouth, plate, posing, raster, seal, smooth
 from .drawing import Box, Posed, Target, clear, draw_cover, draw_hair, draw_head
 from .eyes import Eye
 from .interior import Interior
@@ -149,7 +149,8 @@ class Face:
     def _pose(self, motion: Motion, canvas: Canvas, groups: tuple[Group, ...]) -> None:
         mesh = self._mesh
         units = self._units(motion) + mesh.release * np.float32(parting(motion.units))
-        moved = np.concatenate([units, motion.tongue, mouth.lip_ways(motion.units)]).astype(np.float32)
+        ways = mouth.lip_ways(motion.units), brows.brow_ways(motion.units)
+        moved = np.concatenate([units, motion.tongue, *ways]).astype(np.float32)
         posing.turns(motion.head, canvas.matrices)
         lag = np.array([*np.radians(motion.hair), mesh.hair_top], np.float32)
         sway = self._field.sway(motion.body, motion.torso)

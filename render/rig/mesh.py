@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ...stream.easing import hermite
 from ...stream.errors import AvatarError
 from ..avatar import Avatar, View
+from .brows import brow_shapes
 from .lining import lined
 from .mouth import fitted, lip_shapes, tongue_shapes
 from .tensors import BACK, CAVITY, HAIR, INTERIOR, LASH, LEFT_EYE, RIGHT_EYE, SKIN, TEXTURE
@@ -35,7 +36,7 @@ _TURN_FROM, _TURN_TO = 0.47, 0.79
 @dataclass(frozen=True, slots=True)
 class Group:
     """Vertices `first` to `last`, which are posed together, and the shapes that move them: face units, then
-    the ways of tongue and lips."""
+    the ways of tongue, lips and brows."""
 
     first: int
     last: int
@@ -237,7 +238,8 @@ def _group(avatar: Avatar, own: _Sorted, number: int) -> Group:
         return group
     drop = -shape(avatar, "jawOpen")[own.order, 1]
     group = _further(group, *tongue_shapes(own.vertices, own.part))
-    return _further(group, *lip_shapes(own.vertices, own.part, tensors["mouth"].astype(np.float32), drop))
+    group = _further(group, *lip_shapes(own.vertices, own.part, tensors["mouth"].astype(np.float32), drop))
+    return _further(group, *brow_shapes(own.vertices, own.part, tensors["eyes"].astype(np.float32)))
 
 
 def _further(group: Group, vertex: NDArray[np.intp], shapes: F32) -> Group:
