@@ -17,7 +17,7 @@ from .tile import ConvTile
 
 TILES: Final[dict[str, ConvTile]] = {
     "convolved": ConvTile(cells=128, channels=256, inputs=64, warps=8, stages=3),
-    "convolved_8": ConvTile(cells=128, channels=256, inputs=128, warps=8, stages=3),
+    "convolved_8": ConvTile(cells=128, channels=128, inputs=128, warps=8, stages=3),
     "modulated": ConvTile(cells=128, channels=128, inputs=64, warps=8, stages=3),
     "modulated_8": ConvTile(cells=128, channels=64, inputs=128, warps=8, stages=3),
 }
@@ -68,6 +68,17 @@ def _row(weight, output, wanted, step, IN: tl.constexpr, SIDE: tl.constexpr, INP
 
 
 @triton.jit
+def _summed(left, right, found, INPUTS: tl.constexpr):
+    """`found` and the products. Those of 8-bit floats are summed by the chip in fewer bits than float32 has;
+    after each step they join those before in float32."""
+    if left.dtype.is_fp8():
+        found = tl.dot(left, right, found, max_num_imprecise_acc=INPUTS)
+    else:
+        found = tl.dot(left, right, found, input_precision="ieee", out_dtype=found.dtype)
+    return found
+
+
+@triton.jit
 def _convolved(
     x,
     weight,
@@ -96,7 +107,7 @@ def _convolved(
     for step in range(SIDE * ((SIDE * IN + INPUTS - 1) // INPUTS)):
         left = _taps(x, cell, y, column, total, H, W, step, IN, SIDE, INPUTS)
         right = _row(weight, output, wanted, step, IN, SIDE, INPUTS)
-        found = tl.dot(left, right, found, input_precision="ieee", out_dtype=found.dtype)
+        found = _summed(left, right, found, INPUTS)
     found = found.to(tl.float32) * tl.load(scale + output, mask=wanted, other=0.0)[None, :]
     both = (cell < total)[:, None] & wanted[None, :]
     tl.store(
@@ -180,7 +191,7 @@ def _modulated(
     for step in range(3 * ((3 * S + INPUTS - 1) // INPUTS)):
         left = _taps(shared, cell, y, column, total, H, W, step, S, 3, INPUTS)
         right = _row(weight, row, row < 2 * C, step, S, 3, INPUTS)
-        found = tl.dot(left, right, found, input_precision="ieee", out_dtype=found.dtype)
+        found = _summed(left, right, found, INPUTS)
     by, to = tl.split(tl.reshape(found, [CELLS, CHANNELS, 2]))
     if UNDOES:
         by = by.to(tl.float32) * tl.load(undo + 2 * channel, mask=wanted, other=0.0)[None, :]
