@@ -16,17 +16,19 @@ _SHORTEST_INTERVAL = 0.28
 """Of the mean time between blinks."""
 _TEMPER = 1.6
 """Shape of the gamma distribution of intervals: many short ones, some long."""
-_HALF, _DOUBLE = 0.13, 0.07
+_HALF, _DOUBLE = 0.13, 0.05
 """Shares of blinks that do not shut the eye, and that come twice."""
 _REPEAT = (10.0, 14.0)
 """Frames between the two of a double blink."""
 _ALONE = 45.0
 """Frames around a double blink without another: three in a row would be a tic."""
+_SETTLED = 2.0
+"""Frames after the start of a double blink from which on no jump of the eyes may fall into it."""
 _ATTRACTED = 0.34
 """Of the mean interval: blinks this near to a jump of the eyes happen with it."""
 _APART = 22.0
 """Frames between two blinks that neither a jump of the eyes nor speech may shorten."""
-_TALK_SHARE = 0.34
+_TALK_SHARE = 0.36
 """Blinks that speaking adds, of those at rest; some fall away beside others."""
 _SPAN = (_CLOSE + _HOLD + _OPEN) * _SLOWEST + _REPEAT[1]
 
@@ -103,7 +105,7 @@ class Blinks:
             if _far(near, others, _APART):
                 moments[place] = near
         return tuple(
-            _placed(blink, moment, alone=_far(moment, moments[:place] + moments[place + 1 :], _ALONE))
+            self._single_or_double(blink, moment, moments[:place] + moments[place + 1 :])
             for place, (blink, moment) in enumerate(zip(blinks, moments, strict=True))
         )
 
@@ -120,10 +122,15 @@ class Blinks:
             moment = sparse.index_at(blink.moment)
             near = self._around(moment, rate, ahead=_SPAN)
             if all(abs(other.moment + other.again / 2 - moment) >= 1.5 * _APART for other in near):
-                added.append(
-                    _placed(blink, moment, alone=_far(moment, [each.moment for each in near], _ALONE))
-                )
+                added.append(self._single_or_double(blink, moment, [each.moment for each in near]))
         return tuple(added)
+
+    def _single_or_double(self, blink: _Blink, moment: float, others: list[float]) -> _Blink:
+        """`blink` at `moment`, without its double where `others` are near or the eyes jump in between."""
+        double = _far(moment, others, _ALONE) and not (
+            blink.again and self._jumps(moment + _SETTLED, moment + blink.again + _CLOSE)
+        )
+        return _Blink(moment, blink.depth, blink.slowness, blink.again if double else 0.0)
 
     def _draw(self, channel: str, block: int) -> tuple[_Blink, ...]:
         random = self._chance.generator(channel, block)
@@ -143,10 +150,6 @@ class Blinks:
             again = repeat if kind > 1 - _DOUBLE else 0.0
             blinks.append(_Blink(end - gap * place, depth if kind < _HALF else 1.0, slow, again))
         return tuple(blinks)
-
-
-def _placed(blink: _Blink, moment: float, *, alone: bool) -> _Blink:
-    return _Blink(moment, blink.depth, blink.slowness, blink.again if alone else 0.0)
 
 
 def _far(moment: float, others: list[float], least: float) -> bool:

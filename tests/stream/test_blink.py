@@ -94,6 +94,19 @@ def test_no_three_blinks_come_in_a_row(seed: int) -> None:
     assert min(last - first for first, last in zip(times, times[2:], strict=False)) >= 45
 
 
+@pytest.mark.parametrize("speaking", [0.0, 1.0])
+def test_eyes_do_not_jump_between_the_two_of_a_double_blink(speaking: float) -> None:
+    span = range(30 * MINUTE)
+    free = starts(lids(4, span, speaking=speaking))
+    doubles = free[:-1][np.diff(free) < 16]
+    assert len(doubles) > 3
+    jumps = [float(at + 8) for at in doubles]
+    times = starts(lids(4, span, speaking=speaking, jumps=jumps))
+    for jump in jumps:
+        before, after = times[times < jump], times[times > jump]
+        assert after.min() - before.max() >= 12
+
+
 def test_blinks_keep_no_beat() -> None:
     gaps = np.diff(starts(lids(4, range(10 * MINUTE))))
     assert gaps.std() > 0.4 * gaps.mean()
