@@ -22,7 +22,7 @@ _NARROW: Final = 0.86
 """Width of a row of teeth, of the one that the lips would cover from corner to corner."""
 _EVEN, _EVEN_DM = 0.55, 0.03
 """How much nearer the edges of the upper teeth come to one line, and over which height that fades."""
-_SUNK, _SUNK_FROM, _SUNK_TO = 0.14, 0.09, 0.22
+_SUNK, _SUNK_FROM, _SUNK_TO = 0.09, 0.05, 0.13
 """How much lower the lower teeth are far behind the front ones, where cheek and tongue hide them in a mouth,
 from how far behind on and where wholly, in model units."""
 _TIP_UP, _TIP_FROM = 0.085, 0.55

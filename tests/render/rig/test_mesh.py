@@ -78,7 +78,7 @@ def test_shapes_move_the_vertices_that_the_avatar_says() -> None:
     teeth = mesh.part[np.abs(moved).max(1) > 0] == LOWER_TEETH
     assert len(found) == len(used)
     assert away[~teeth].max() == 0
-    assert away[teeth].max() < 0.16
+    assert away[teeth].max() < 0.12
 
 
 def test_the_lips_are_two_vertices_of_the_face_that_touch() -> None:
