@@ -26,6 +26,8 @@ _BODY_GROUP = 0
 _LONG_HAIR, _TRAIL_POWER = 0.4, 1.4
 """How far hair behind the head hangs below the mouth to trail, and how its share of the lag grows downwards:
 a beard, however long, does not."""
+_LEAST_DM = 2e-4
+"""What moves by less stays, in model units (1 dm)."""
 _BAND_PX = 24
 _AVERTED = -0.5
 """Cosine to the viewer below which a part of the mouth's interior never comes to face it."""
@@ -244,13 +246,13 @@ def _group(avatar: Avatar, own: _Sorted, number: int) -> Group:
 
 def _further(group: Group, vertex: NDArray[np.intp], shapes: F32) -> Group:
     """`group` with more `shapes` (K, N, 3), which move its vertices `vertex` (N,)."""
-    count = len(shapes)
-    ends = group.shape_start[-1] + len(vertex) * np.arange(1, count + 1)
+    moved = np.abs(shapes).max(2) > _LEAST_DM
+    ends = group.shape_start[-1] + moved.sum(1).cumsum()
     return replace(
         group,
         shape_start=np.concatenate([group.shape_start, ends]).astype(np.int32),
-        shape_vertex=np.concatenate([group.shape_vertex, np.tile(vertex, count)]).astype(np.int32),
-        shape_delta=np.ascontiguousarray(np.concatenate([group.shape_delta, shapes.reshape(-1, 3)])),
+        shape_vertex=np.concatenate([group.shape_vertex, *(vertex[own] for own in moved)]).astype(np.int32),
+        shape_delta=np.ascontiguousarray(np.concatenate([group.shape_delta, shapes[moved]])),
     )
 
 
