@@ -10,15 +10,14 @@ from .camera import VIEWS
 from .looks import BeardLook, Look
 from .nodes import add_strands, hair_material
 from .person import Person
-from .surface import Density, Roots, Surface, tangent, unit
+from .surface import Roots, Surface, tangent, unit
+from .whiskers import beard_density
 
 KNOTS = 7
 ABOVE_LIP = 0.015
 """Share of the lip up to which the moustache grows down to it."""
 LEADERS, LEANING = 2600, 0.35
 """Strands that others lean to, so that the beard has locks, and how far they lean at most."""
-STUBBLE = 0.30
-"""Height in dm over which the beard thins out up the cheeks."""
 GREY = 0.60
 """Share of grey hairs."""
 OUTLINE: Final = (0.42, 0.26)
@@ -57,30 +56,6 @@ def _outlines(person: Person, roots: Roots, view: str) -> "np.ndarray[tuple[int]
     beside = smooth(*OUTLINE, facing) * (x > marks.mouth_half + 0.10)
     chin = smooth(*HANGING, y) * smooth(0.60, 0.45, x)
     return np.random.default_rng(43).random(len(roots)) < np.maximum(beside, chin)
-
-
-def beard_density(person: Person, look: BeardLook | None) -> Density:
-    """Where the beard grows, 0..1: soft at the moustache and on the neck, thinning out to stubble up the
-    cheeks; 0 everywhere without a beard."""
-    marks = person.landmarks
-    mouth, half = marks.mouth, marks.mouth_half
-    top = marks.nose[1] - 0.075 - mouth[1]
-    lines = (0, 0.10, 0.20, half + 0.03, half + 0.13, 0.52, 0.62, 0.72, 0.86)
-    upper = (top, top, top - 0.01, 0.18, 0.20, 0.28, 0.46, 0.68, 0.88)
-
-    def density(at: F64) -> F64:
-        x, y, z = np.abs(at[:, 0]), at[:, 1], at[:, 2]
-        uneven = 0.020 * np.sin(19 * at[:, 0]) + 0.014 * np.sin(43 * at[:, 0] + 2) + 0.010 * np.sin(71 * y)
-        above = np.interp(x, lines, upper) + mouth[1] + uneven - y
-        low = marks.chin[1] + np.interp(x, (0, 0.3, 0.55, 0.8), (-0.12, -0.07, 0.06, 0.30))
-        behind = z - (marks.between[2] - 0.74) + 0.3 * uneven
-        fade = np.interp(x, (half - 0.05, half + 0.10, 0.54), (0.05, 0.18, STUBBLE))
-        reach = np.minimum(above / fade, np.minimum((y - low + uneven) / 0.24, behind / 0.14))
-        fits = (x < 0.80) & ((y < mouth[1] + top + 0.02) | (x > 0.5))
-        under = np.exp(-(((x - 0.15) / 0.07) ** 2) - ((y - mouth[1] + 0.17) / 0.05) ** 2)
-        return smooth(0, 1, reach) * fits * (1 - 0.35 * under)
-
-    return density if look is not None else lambda at: np.zeros(len(at))
 
 
 def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.random.Generator) -> F64:

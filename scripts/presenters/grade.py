@@ -17,19 +17,28 @@ MASS_PX, STRAY_PX, SOFT_PX = 11, 14, 0.6
 """Least width of what is a mass of hair, how far strands may stand clear of one, and how much their edges are
 softened, in master pixels."""
 SOLID: Final = 128
-REGION_PX = 16
-"""Width of what is a region's tone rather than a strand's, in master pixels."""
-GAIN: Final = (0.45, 2.2)
+GAIN: Final = (0.45, 2.9)
+STRAND: Final = (0.25, 4.0)
+"""The least and most that is believed of a strand's lightness against its region's."""
 LUMA: Final = (0.299, 0.587, 0.114)
 NECK_DM, SLOPE, SHOULDER_DM, BEHIND_DM = -0.04, 0.9, 0.55, (-0.20, 0.0)
 """Hair lower than this above the chin, a slope higher to the back, and further than this from the middle
 fades out between these places before the pivot of the head: it would lie on the back of a shoulder."""
 NAPE_DM = (-0.12, -0.24)
 """Heights above the chin between which hair fades out there in the middle: the trunk hides it."""
+COMB_PX, COMB_FADE_PX = (0.8, 5.0), 40
+"""How widely the ends of long hair are combed across and along, and over how many rows that sets in."""
+COMBED: Final = (0.25, 0.75)
+"""Cover of combed ends from gaps to strands."""
 BEARD_PX = 60
 """Over how many rows hair gives way to beard, in master pixels."""
 FEATHER_PX, EVEN_PX = 20, 9
 """Over how much of its width a beard's outline fades in outwards, and how evenly, in master pixels."""
+SEED = 11
+HAIR_PX: Final = (0.7, 4.0)
+"""Width and length of a hair of stubble, in master pixels."""
+FADE_PX, FADE_UNEVEN_PX = 15.0, 4.5
+"""Over how much hair at a temple goes over into skin, and how far single hairs reach, in master pixels."""
 KNOWN: Final = 64
 """Alpha from which a layer's colour counts in full."""
 DENSE: Final = (150, 235)
@@ -75,14 +84,44 @@ def trimmed(picture: U8, depth: F32, camera: Camera, chin: F64, pivot: F64) -> U
 def graded(picture: U8, grade: Grade) -> U8:
     """A layer (H, W, 4) with its regions' lightness and its colours drawn towards those of `grade`."""
     luma = np.array(LUMA, np.float32)
-    region = _weighted(picture, REGION_PX * picture.shape[1] / MASTER[0]) @ luma
+    region = _weighted(picture, grade.region_px * picture.shape[1] / MASTER[0]) @ luma
     wanted = grade.tone / np.maximum(region, 2.0)
     gain = np.clip(wanted ** np.where(wanted < 1, grade.calm, grade.even), *GAIN)
-    color = picture[..., :3] * gain[..., None]
+    strand = np.clip((picture[..., :3] @ luma) / np.maximum(region, 2.0), *STRAND)
+    color = picture[..., :3] * (gain * strand ** (grade.fine - 1))[..., None]
     level = (color @ luma)[..., None]
     color = color + (level * np.array(grade.tint) - color) * grade.share
     color = color + np.array(grade.floor) * np.clip(1 - level / 255, 0, 1)
     return _layer(color, picture[..., 3])
+
+
+def regraded(picture: U8, share: F32, grade: Grade) -> U8:
+    """A layer (H, W, 4) graded by `share` (H, W) of 0..1, as if nothing else were in it."""
+    only = _layer(picture[..., :3].astype(np.float32), picture[..., 3] * share)
+    own = picture[..., :3].astype(np.float32)
+    return _layer(own + (graded(only, grade)[..., :3] - own) * share[..., None], picture[..., 3])
+
+
+def stubble(size: tuple[int, int], scale: float) -> F32:
+    """Short upright hairs all over a picture of `size` (width, height), of a mean 0 and a spread of 1."""
+    noise = np.random.default_rng(SEED).standard_normal(size[::-1]).astype(np.float32)
+    hairs = cv2.GaussianBlur(noise, (0, 0), HAIR_PX[0] * scale, sigmaY=HAIR_PX[1] * scale)
+    return (hairs / hairs.std()).astype(np.float32)
+
+
+def faded(hair: U8, skin: U8, rows: tuple[float, float]) -> U8:
+    """A layer `hair` (H, W, 4) of short hair that thins out towards the bare face of the layer `skin`, fully
+    between the two `rows`."""
+    scale = hair.shape[1] / MASTER[0]
+    bare = (hair[..., 3] < 40) & (skin[..., 3] > 250)
+    away = cv2.distanceTransform((~bare).astype(np.uint8), cv2.DIST_L2, 5) / scale
+    hairs = stubble((hair.shape[1], hair.shape[0]), scale)
+    thin = 1 - smooth(0.0, FADE_PX, away + FADE_UNEVEN_PX * hairs)
+    row, soft = np.arange(len(hair), dtype=np.float64)[:, None], 0.25 * (rows[1] - rows[0])
+    thin = thin * smooth(rows[0] - soft, rows[0], row) * smooth(rows[1] + soft, rows[1], row)
+    thinner = hair.copy()
+    thinner[..., 3] = np.round(hair[..., 3] * (1 - thin))
+    return thinner
 
 
 def crisp(color: F32, sigma: float, share: float) -> F32:
@@ -90,6 +129,20 @@ def crisp(color: F32, sigma: float, share: float) -> F32:
     way to the screen take away."""
     fine = color - cv2.GaussianBlur(color, (0, 0), sigma)
     return np.clip(color + share * fine, 0, 255).astype(np.float32)
+
+
+def combed(picture: U8, row: float) -> U8:
+    """A layer (H, W, 4) of long hair whose ends, below a `row`, are strands rather than specks."""
+    scale = picture.shape[1] / MASTER[0]
+    sigma = {"sigmaX": COMB_PX[0] * scale, "sigmaY": COMB_PX[1] * scale}
+    own = picture[..., 3:].astype(np.float32) / 255
+    cover = cv2.GaussianBlur(own, (0, 0), **sigma)
+    color = cv2.GaussianBlur(picture[..., :3] * own, (0, 0), **sigma) / np.maximum(cover, 1e-3)[..., None]
+    alpha = 255 * smooth(*COMBED, cover)
+    share = smooth(0.0, 1.0, (np.arange(len(picture)) - row) / (COMB_FADE_PX * scale) + 1)[:, None, None]
+    combed = np.concatenate([color, alpha[..., None]], 2)
+    mixed = picture + (combed - picture) * share
+    return _layer(mixed[..., :3], mixed[..., 3])
 
 
 def matched(hair: U8, skin: U8) -> U8:

@@ -45,9 +45,10 @@ class EyeLook:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What packing does to rendered hair: regions come closer to the lightness `tone`, darker ones by the
-    power `even` and lighter ones by `calm`; colours come by `share` closer to grey times `tint`; `floor` is
-    added to black."""
+    """What packing does to rendered hair: regions, `region_px` master pixels wide, come closer to the
+    lightness `tone`, darker ones by the power `even` and lighter ones by `calm`; strands differ from their
+    region by the power `fine`; colours come by `share` closer to grey times `tint`; `floor` is added to
+    black."""
 
     tone: float
     even: float
@@ -55,6 +56,8 @@ class Grade:
     tint: tuple[float, float, float]
     share: float
     floor: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    fine: float = 1.0
+    region_px: float = 16.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class BrowLook:
 
 @dataclass(frozen=True, slots=True)
 class BeardLook:
-    """A short full beard; `dark`, `light` and `bias` as in HairLook; `grade` is for its sparse edge."""
+    """A short full beard; `dark`, `light` and `bias` as in HairLook; `grade` brings it to one tone."""
 
     dark: Rgb
     light: Rgb
@@ -155,7 +158,9 @@ RUBY: Final = Look(
         strands=48000,
         radius=0.0017,
         tips=0.42,
-        grade=Grade(tone=44, even=0.34, calm=0.22, tint=(1.28, 0.96, 0.76), share=0.42, floor=(5, 3, 2)),
+        grade=Grade(
+            tone=52, even=0.92, calm=0.62, tint=(1.28, 0.96, 0.76), share=0.60, floor=(5, 3, 2), fine=0.64
+        ),
     ),
     brow=BrowLook(
         dark=(46, 35, 29),
@@ -196,6 +201,7 @@ MARCUS: Final = Look(
         roughness=0.40,
         strands=52000,
         radius=0.0015,
+        grade=Grade(tone=118, even=0.2, calm=0.35, tint=(1.035, 0.99, 0.955), share=0.85, fine=1.15),
     ),
     brow=BrowLook(
         dark=(50, 43, 39),
@@ -216,7 +222,9 @@ MARCUS: Final = Look(
         strands=40000,
         length=0.095,
         radius=0.0018,
-        grade=Grade(tone=80, even=0.7, calm=0.7, tint=(1.05, 0.985, 0.965), share=0.85),
+        grade=Grade(
+            tone=106, even=0.85, calm=0.7, tint=(1.05, 0.985, 0.955), share=0.95, fine=0.85, region_px=9.0
+        ),
     ),
     light=LightLook(rim_right=75.0, rim_left=60.0, top=70.0),
 )

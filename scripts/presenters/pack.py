@@ -24,9 +24,10 @@ from .atlas import psnr
 from .base import F64
 from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
+from .crown import rounded
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
-from .grade import changing, feathered, graded, matched, tidied, trimmed
+from .grade import changing, combed, faded, feathered, graded, matched, tidied, trimmed
 from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
@@ -38,6 +39,7 @@ from .skinmesh import Skin, skin_mesh, swung
 from .snap import View, snapped
 from .stump import headless
 from .texture import layer_camera, read_picture, skin_shots, skin_texture
+from .whiskers import one_tone
 
 U8 = NDArray[np.uint8]
 Bools = NDArray[np.bool_]
@@ -60,6 +62,10 @@ SWAY_PX = 40
 """What roll, leaning, breathing and trailing hair can add to it, in master pixels."""
 NAPE_BELOW_CHIN = 0.15
 """How far below the chin hair behind the neck is closed, in dm."""
+CROWN_ABOVE_EYES = 0.55
+"""How far above the eyes, in dm, the outline of long hair is rounded."""
+TEMPLE_DM = (0.45, -0.05)
+"""Heights above the eyes, in dm, between which short hair thins out towards the face."""
 SLIP_PX = 60
 """How far hair behind the head slides against what is in front of it, in master pixels."""
 
@@ -109,7 +115,7 @@ def _write(name: str, layers: Path, target: Path) -> None:
     (target / TENSORS).write_bytes(safetensors.numpy.save(tensors))
     body = _body(person, layers)
     write_plates(name, body, target)
-    write_preview(name, _portrait(person, layers), target / PREVIEW)
+    write_preview(name, _portrait(person, skin, layers), target / PREVIEW)
     _write_manifest(person, [_view(cut, person, pieces, body) for cut in CUTS], names, target)
     _report(pieces, target)
 
@@ -140,8 +146,15 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
         picture = read_picture(layers / f"{view}_{layer}.png")
         depth = np.load(layers / f"{view}_{layer}_depth.npy")
         camera = layer_camera(person, view, picture)
-        beneath = read_picture(layers / f"{view}_skin.png") if layer == "hair" else None
+        beneath = None
+        if layer == "hair":
+            beneath = read_picture(layers / f"{view}_skin.png")
+            points = person.limit(person.seen(view))[skin.origin]
+            beneath = one_tone(person, beneath, points, skin.piece.triangles, skin.origin, camera)
         picture = _groomed(person, picture, depth, camera, beneath)
+        if not LOOKS[person.cast.name].beard:
+            crown = person.landmarks.between + np.array([0, CROWN_ABOVE_EYES, 0])
+            picture, depth = rounded(picture, depth, camera.project(crown)[1])
         hidden = np.zeros(depth.shape, bool)
         if layer == "back":
             hidden = _always_covered(layers, view)
@@ -166,26 +179,36 @@ def _groomed(
     layer = tidied(trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot))
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
-        return hair
-    row = camera.project(person.landmarks.nose)[1]
+        return combed(hair, camera.project(person.landmarks.chin)[1])
+    marks = person.landmarks
+    row = camera.project(marks.nose)[1]
     if beneath is not None:
+        high, low = (camera.project(marks.between + np.array([0, up, 0]))[1] for up in TEMPLE_DM)
+        hair = faded(hair, beneath, (high, low))
         hair = changing(hair, matched(graded(layer, look.beard.grade), beneath), row)
-    return feathered(hair, camera.project(person.landmarks.mouth)[:2], row)
+    return feathered(hair, camera.project(marks.mouth)[:2], row)
 
 
-def _portrait(person: Person, layers: Path) -> U8:
-    """The whole front view (H, W, 4), its hair graded as in the textures."""
-    whole, hair, back, skin = (
-        read_picture(layers / f"front_{layer}.png") for layer in ("all", "hair", "back", "skin")
+def _portrait(person: Person, skin: Skin, layers: Path) -> U8:
+    """The whole front view (H, W, 4), its hair and beard graded as in the textures."""
+    whole = read_picture(layers / "front_all.png")
+    size = (whole.shape[1], whole.shape[0])
+    hair, back, face = (
+        cv2.resize(read_picture(layers / f"front_{layer}.png"), size, interpolation=cv2.INTER_AREA)
+        for layer in ("hair", "back", "skin")
     )
     grade = LOOKS[person.cast.name].hair.grade
-    if grade is None:
-        return whole
+    points = person.limit(person.rest)[skin.origin]
+    camera = layer_camera(person, "front", whole)
+    bearded_face = one_tone(person, face, points, skin.piece.triangles, skin.origin, camera)
     front = hair[..., 3:] / 255
-    behind = back[..., 3:] / 255 * (1 - front) * (1 - skin[..., 3:] / 255)
+    middle = face[..., 3:] / 255 * (1 - front)
+    behind = back[..., 3:] / 255 * (1 - front) * (1 - face[..., 3:] / 255)
     color = whole[..., :3].astype(np.float32)
-    for layer, share in ((hair, front), (back, behind)):
-        color = color + (graded(layer, grade)[..., :3].astype(np.float32) - layer[..., :3]) * share
+    graded_layers = (graded(layer, grade) if grade else layer for layer in (hair, back))
+    changes = zip((hair, back, face), (*graded_layers, bearded_face), (front, behind, middle), strict=True)
+    for before, after, share in changes:
+        color = color + (after[..., :3].astype(np.float32) - before[..., :3]) * share
     return np.concatenate([np.round(np.clip(color, 0, 255)).astype(np.uint8), whole[..., 3:]], 2)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from .base import F64
-from .beard import add_beard, beard_density
+from .beard import add_beard
 from .brows import add_brows
 from .eyes import add_eyes
 from .garments import add_garments, outside
@@ -18,6 +18,7 @@ from .person import Person
 from .skin import add_skin
 from .studio import add_light
 from .surface import Surface
+from .whiskers import beard_density
 
 SHOWN, HIDDEN, HELD_OUT, ABSENT = "shown", "hidden", "held out", "absent"
 ROLES: Final = ("skin", "strands", "eyes", "mouth", "hair", "clothes")

@@ -1,4 +1,4 @@
-"""Light on a neck under falling hair: small bright patches between shadows of locks are shaded as well."""
+"""Light on a neck under falling hair: shadows of single locks and light between them are evened."""
 
 from typing import Final
 
@@ -13,8 +13,9 @@ from .person import Person
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-PATCH_PX, SOFT_PX = 72, 4.0
-"""The widest patch that is shaded, and how softly, in master pixels."""
+SOFT_PX, WIDE_PX = 4.0, 26.0
+"""What is skin rather than shade, and over how much shades are evened, in master pixels."""
+GAIN: Final = (0.65, 2.0)
 HEIGHTS: Final = (0.02, -0.10, -0.62, -0.80)
 """Heights above the chin between which this sets in and ends, in dm."""
 ASIDE: Final = (0.22, 0.34)
@@ -23,7 +24,7 @@ ASIDE: Final = (0.22, 0.34)
 
 def evened(person: Person, picture: U8, skin: U8, camera: Camera) -> U8:
     """`picture` (H, W, 4) whose skin, as the alpha of the layer `skin` (H, W, 4) by the same `camera` has it,
-    has no small patch of light at the sides of the neck."""
+    has no small patches of light and shade at the sides of the neck."""
     scale = camera.size[0] / MASTER[0]
     chin = person.landmarks.chin
     rows = [camera.project(chin + np.array([0, height, 0]))[1] for height in HEIGHTS]
@@ -32,13 +33,15 @@ def evened(person: Person, picture: U8, skin: U8, camera: Camera) -> U8:
     y, x = np.arange(camera.size[1], dtype=np.float64)[:, None], np.arange(camera.size[0], dtype=np.float64)
     share = smooth(rows[0], rows[1], y) * smooth(rows[3], rows[2], y)
     share = share * smooth(near, far, np.abs(x - middle)) * (skin[..., 3] / 255.0)
-    light = picture[..., :3].astype(np.float32).mean(2)
-    light = cv2.GaussianBlur(light, (0, 0), 1.5 * scale)
-    bare = np.where(skin[..., 3] > 250, light, 255).astype(np.float32)
-    side = max(3, round(PATCH_PX * scale)) | 1
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
-    opened = cv2.morphologyEx(bare, cv2.MORPH_OPEN, kernel)
-    gain = cv2.GaussianBlur(np.minimum(opened / np.maximum(light, 1), 1), (0, 0), SOFT_PX * scale)
+    bare = (skin[..., 3] > 250).astype(np.float32)[..., None]
+    color = picture[..., :3].astype(np.float32)
+    fine, wide = (_blurred(color, bare, sigma * scale) for sigma in (SOFT_PX, WIDE_PX))
+    gain = np.clip(wide / np.maximum(fine, 1), *GAIN)
     shaded = picture.astype(np.float32)
-    shaded[..., :3] *= (1 - share * (1 - gain))[..., None]
-    return np.round(shaded).astype(np.uint8)
+    shaded[..., :3] *= 1 - share[..., None] * (1 - gain)
+    return np.round(np.clip(shaded, 0, 255)).astype(np.uint8)
+
+
+def _blurred(color: F32, weight: F32, sigma: float) -> F32:
+    total = cv2.GaussianBlur(weight, (0, 0), sigma)[..., None]
+    return (cv2.GaussianBlur(color * weight, (0, 0), sigma) / np.maximum(total, 1e-3)).astype(np.float32)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from . import places, touch
 from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
@@ -21,6 +22,7 @@ from .piece import Piece
 from .shade import evened
 from .skinmesh import SIDE, Skin
 from .trace import trace
+from .whiskers import one_tone
 
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
@@ -38,7 +40,7 @@ DENSE_PX, SCALP_ABOVE_EYES = 10, 0.35
 """How far inside the hair, in master pixels, and how far above the eyes, in dm, it counts as dense."""
 PARTING_PX, PARTING = 16, 0.5
 """Half the width of a gap in hair, in master pixels, and how much of the hair's tone the scalp has in it."""
-NEAR_HAIR_PX, SOFT_HAIR_PX = 24, 6.0
+NEAR_HAIR_PX, SOFT_HAIR_PX = 32, 11.0
 """How far from hair its shade reaches, and over how much the skin takes on its tone, in master pixels."""
 BEARD_FROM: Final = (0.10, 0.40)
 """How far below the eyes hair gives way to beard, in dm."""
@@ -85,6 +87,8 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
         camera = layer_camera(person, view, picture)
         if view == "front":
             _check_outline(person, picture, camera)
+        points = person.limit(person.seen(view))
+        picture = one_tone(person, picture, points[skin.origin], skin.piece.triangles, skin.origin, camera)
         if view in HAIRED:
             hair = read_picture(layers / f"{view}_hair.png")
             grade = LOOKS[person.cast.name].hair.grade
@@ -95,7 +99,6 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
                 picture = evened(person, picture, picture, camera)
             picture = _haired(person, picture, hair, camera)
         weights = EXPRESSIONS.get(view, {})
-        points = person.limit(person.seen(view))
         blockers = [(_posed(piece, weights), piece.triangles) for piece in pieces]
         blockers += [(points, halves(person.faces(group))) for group in INNER]
         worth = None if view == "open" else rest
@@ -111,12 +114,26 @@ def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
     color, cover = gather(list(shots.values()), piece.triangles, piece.uv, SIDE)
     shut, _ = gather([shots["open"]], piece.triangles, piece.uv, SIDE)
     color = lidded(color, shut, *_about_eyes(person, skin))
+    color = _touched(person, skin, color)
     color = crisp(color, CRISP_TEXELS, CRISP)
     above = _continued(piece, piece.vertices[:, 1] - person.landmarks.chin[1])
     cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
     alpha = smooth(*COLLAR, above) * (1 - smooth(*CLOTHES_TOP, above) * cover)
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
     return np.round(np.concatenate([color, 255 * alpha[..., None]], 2)).astype(np.uint8)
+
+
+def _touched(person: Person, skin: Skin, color: F32) -> F32:
+    """The texture `color` (S, S, 3) with ears and brows retouched."""
+    points, origin = skin.piece.vertices, skin.origin
+    ear = places.ear_share(person, origin)
+    mine = ear > 0
+    hollow = np.zeros(len(points))
+    normals = person.normals(person.limit(person.rest))[origin]
+    hollow[mine] = places.hollows(points[mine], normals[mine])
+    parts = (ear, hollow, places.cheeks(person, points), places.about_brows(person, points))
+    ear, hollow, cheek, brow = (_continued(skin.piece, part) for part in parts)
+    return touch.browed(touch.eared(color, ear, hollow, cheek), brow)
 
 
 def _falling(person: Person) -> F64:

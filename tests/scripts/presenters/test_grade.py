@@ -1,10 +1,24 @@
 """Layers of hair made ready for their reliefs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from visavis.scripts.presenters.camera import MASTER
-from visavis.scripts.presenters.grade import FEATHER_PX, changing, crisp, feathered, graded, matched, tidied
+from visavis.scripts.presenters.grade import (
+    FADE_PX,
+    FEATHER_PX,
+    changing,
+    combed,
+    crisp,
+    faded,
+    feathered,
+    graded,
+    matched,
+    regraded,
+    tidied,
+)
 from visavis.scripts.presenters.looks import Grade
 
 PLAIN = Grade(tone=60, even=0.5, calm=0.5, tint=(1.0, 1.0, 1.0), share=0.0)
@@ -45,6 +59,49 @@ def test_black_hair_is_lifted_to_the_floor() -> None:
     black[..., 3] = 255
     made = graded(black, Grade(tone=60, even=0.5, calm=0.5, tint=(1, 1, 1), share=0.5, floor=(7, 4, 3)))
     np.testing.assert_array_equal(made[20, 20], (7, 4, 3, 255))
+
+
+def test_strands_come_closer_to_their_region_by_a_power() -> None:
+    striped = hair()
+    striped[:, 100:400:4, :3] = 200
+    contrast = [
+        float(graded(striped, replace(PLAIN, fine=fine))[200, 200:300, 1].std()) for fine in (1.0, 0.5)
+    ]
+    assert contrast[1] < 0.7 * contrast[0]
+
+
+def test_only_a_share_of_a_layer_is_graded() -> None:
+    share = np.zeros((400, 800), np.float32)
+    share[:200] = 1
+    made = regraded(hair(), share, PLAIN)
+    np.testing.assert_array_equal(made[200:], hair()[200:])
+    np.testing.assert_array_equal(made[..., 3], hair()[..., 3])
+    assert made[100, 200, 1] < 116
+    assert made[100, 600, 1] > 14
+
+
+def test_short_hair_thins_out_towards_a_face_between_two_rows() -> None:
+    layer = np.full((960, 800, 4), 100, np.uint8)
+    layer[..., 3] = 255
+    layer[:, :400, 3] = 0
+    skin = np.full_like(layer, 255)
+    thin = faded(layer, skin, (300.0, 600.0))[..., 3].astype(float)
+    reach = round(FADE_PX * 800 / MASTER[0])
+    assert thin[300:600, 400].mean() < thin[300:600, 400 + reach // 2].mean() < 250
+    assert thin[:, 400 + 4 * reach :].min() == 255
+    assert thin[:200].min(1).max() == 0
+    np.testing.assert_array_equal(thin[:200], layer[:200, :, 3])
+
+
+def test_specks_at_the_ends_of_long_hair_become_strands() -> None:
+    chance = np.random.default_rng(3)
+    layer = np.full((960, 800, 4), 80, np.uint8)
+    layer[..., 3] = np.where(chance.random((960, 800)) < 0.5, 255, 0)
+    made = combed(layer, 500.0)
+    np.testing.assert_array_equal(made[:400], layer[:400])
+    down, across = (np.abs(np.diff(made[600:900, :, 3].astype(float), axis=axis)).mean() for axis in (0, 1))
+    assert down < 0.5 * across
+    np.testing.assert_allclose(made[600:900][made[600:900, :, 3] > 100][:, :3], 80, atol=1)
 
 
 def test_one_layer_turns_into_another_below_a_row() -> None:

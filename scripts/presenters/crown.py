@@ -1,0 +1,45 @@
+"""The outline of long hair over its parting: the notch there is filled up to a round crown."""
+
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from .atlas import spread
+from .camera import MASTER
+
+F32 = NDArray[np.float32]
+U8 = NDArray[np.uint8]
+
+NOTCH_PX = 170
+"""The widest notch that is filled, in master pixels."""
+SOLID: Final = 128
+EDGE_PX = 1.2
+
+
+def rounded(picture: U8, depth: F32, row: float) -> tuple[U8, F32]:
+    """A layer (H, W, 4) of hair and its `depth` (H, W), inf where nothing, with the notches of its upper
+    outline filled above the `row`, in the tones and at the depth of the hair beside."""
+    scale = picture.shape[1] / MASTER[0]
+    side = max(3, round(NOTCH_PX * scale)) | 1
+    solid = (picture[..., 3] > SOLID).astype(np.uint8)
+    body = np.maximum.accumulate(solid, axis=0)
+    edge = side // 2
+    padded = cv2.copyMakeBorder(body, edge, 0, edge, edge, cv2.BORDER_CONSTANT, value=0)
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
+    whole = cv2.morphologyEx(padded, cv2.MORPH_CLOSE, disc)[edge:, edge:-edge]
+    above = np.arange(len(solid))[:, None] < row
+    filled = ((whole > 0) & (body == 0) & above).astype(np.float32)
+    cover = cv2.GaussianBlur(np.maximum(filled, body * above), (0, 0), EDGE_PX * scale)
+    near = cv2.dilate(filled, np.ones((5, 5), np.uint8))
+    cover = cover * near
+    alpha = np.maximum(picture[..., 3], np.round(255 * cover))
+    known = (picture[..., 3] > 200).astype(np.float32)
+    own = (picture[..., 3:].astype(np.float32) / 255) ** 2
+    color = spread(picture[..., :3].astype(np.float32), known)
+    mixed = np.where(near[..., None] > 0, color + (picture[..., :3] - color) * own, picture[..., :3])
+    hit = np.isfinite(depth)
+    far = spread(np.where(hit, depth, 0)[..., None].astype(np.float32), hit.astype(np.float32))
+    layer = np.round(np.clip(np.concatenate([mixed, alpha[..., None]], 2), 0, 255)).astype(np.uint8)
+    return layer, np.where(hit | (filled == 0), depth, far.reshape(depth.shape)).astype(np.float32)

@@ -1,0 +1,53 @@
+"""Places of a face that are retouched in its texture: ears and their hollows, cheeks, brows."""
+
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from .base import F64, load_mask, smooth
+from .looks import LOOKS
+from .person import Person
+
+EAR_BLUR = 3.0
+CHEEK_DM: Final = (0.52, -0.28, 0.20)
+"""A cheek, from the point between the eyes out, up and how far around it, in dm."""
+HOLLOW_DM, HOLLOW = 0.11, (0.004, 0.030)
+"""What lies around a place of an ear, and how deep below it a hollow begins and is full, in dm."""
+
+
+def ear_share(person: Person, origin: NDArray[np.int64]) -> F64:
+    """How far the vertices `origin` (N,) of the body are ear, 0..1."""
+    texel = np.zeros((len(person.rest), 2))
+    texel[person.base.faces] = person.base.texels[person.base.corners]
+    picture = cv2.GaussianBlur(load_mask("ears").astype(np.float32) / 255, (0, 0), EAR_BLUR)
+    side = np.array(picture.shape[::-1]) - 1
+    column, row = (np.clip(texel[origin] * (1, -1) + (0, 1), 0, 1) * side).astype(int).T
+    return smooth(0.25, 0.75, picture[row, column].astype(np.float64))
+
+
+def hollows(points: F64, normals: F64) -> F64:
+    """How far each of `points` (N, 3) lies in a hollow of what is around it, 0..1."""
+    near = cKDTree(points).query_ball_point(points, HOLLOW_DM)
+    around = np.array([points[each].mean(0) for each in near]).reshape(-1, 3)
+    depth = ((around - points) * normals).sum(1)
+    return smooth(*HOLLOW, depth)
+
+
+def cheeks(person: Person, points: F64) -> F64:
+    """How far `points` (N, 3) are cheek, 0..1."""
+    out, up, reach = CHEEK_DM
+    at = person.landmarks.between + np.array([out, up, 0.0])
+    away = np.hypot(np.abs(points[:, 0]) - at[0], points[:, 1] - at[1])
+    return smooth(reach, 0.5 * reach, away) * (points[:, 2] > at[2] - 0.6)
+
+
+def about_brows(person: Person, points: F64) -> F64:
+    """1 where brows grow on the face, 0 elsewhere, at `points` (N, 3)."""
+    look, between = LOOKS[person.cast.name].brow, person.landmarks.between
+    x, y = np.abs(points[:, 0]), points[:, 1] - between[1] - look.y
+    across = smooth(look.x[0] - 0.14, look.x[0] - 0.08, x) * smooth(look.x[1] + 0.12, look.x[1] + 0.06, x)
+    high = smooth(look.arch + 0.14, look.arch + 0.09, y) * smooth(-0.11, -0.075, y)
+    return across * high * (points[:, 2] > between[2] - 0.5)

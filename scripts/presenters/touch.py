@@ -1,0 +1,43 @@
+"""What is retouched in the skin's texture: ears of the cheeks' hue with hollows, even brows."""
+
+from typing import Final
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import F64, smooth
+
+F32 = NDArray[np.float32]
+
+EAR_HUE, EAR_SHADE = 0.75, 0.34
+"""How far ears take on the cheeks' hue, and how much darker their hollows are."""
+BROW_TEXELS, STRAY_TEXELS = 41, 5.0
+"""Wider than a brow, and over how much a brow is one mass rather than hairs."""
+STRAY: Final = (0.05, 0.14)
+"""How dark a mass is of which hairs are strays, and of which they all count."""
+DENSEST, BLEND, BLEND_TEXELS = 0.36, 0.30, 1.5
+"""The darkest that a mass may be, and how far and how widely its hairs run into each other."""
+
+
+def eared(color: F32, ear: F64, hollow: F64, cheek: F64) -> F32:
+    """The texture `color` (S, S, 3) whose `ear` (S, S) has the hue of the `cheek` (S, S), darker in a
+    `hollow` (S, S)."""
+    light = color.mean(2, keepdims=True)
+    hue = (color * cheek[..., None]).sum((0, 1)) / max(float((light[..., 0] * cheek).sum()), 1e-6)
+    toned = color + (light * hue - color) * EAR_HUE
+    toned = toned * (1 - EAR_SHADE * hollow)[..., None]
+    return (color + (toned - color) * ear[..., None]).astype(np.float32)
+
+
+def browed(color: F32, near: F64) -> F32:
+    """The texture `color` (S, S, 3) whose brows, where `near` (S, S), are of one density, without strays."""
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (BROW_TEXELS, BROW_TEXELS))
+    bare = cv2.morphologyEx(cv2.GaussianBlur(color, (0, 0), 1.0), cv2.MORPH_CLOSE, kernel)
+    bare = cv2.GaussianBlur(bare, (0, 0), STRAY_TEXELS)
+    hair = np.clip(1 - color / np.maximum(bare, 1), 0, 1)
+    mass = cv2.GaussianBlur(hair.mean(2), (0, 0), STRAY_TEXELS)
+    gain = smooth(*STRAY, mass) * np.minimum(1, DENSEST / np.maximum(mass, 1e-3))
+    even = (hair * gain[..., None]).astype(np.float32)
+    even += (cv2.GaussianBlur(even, (0, 0), BLEND_TEXELS) - even) * BLEND
+    return (color + bare * (hair - even) * near[..., None]).astype(np.float32)

@@ -1,0 +1,23 @@
+"""The outline of long hair over its parting."""
+
+import numpy as np
+from visavis.scripts.presenters.camera import MASTER
+from visavis.scripts.presenters.crown import rounded
+
+WIDTH = MASTER[0] // 2
+TOP, DEEP = 100, 20
+
+
+def test_a_notch_is_filled_at_the_depth_of_the_hair_beside_and_above_the_row_only() -> None:
+    picture = np.zeros((400, WIDTH, 4), np.uint8)
+    picture[TOP:300, 200:600] = (90, 70, 50, 255)
+    picture[TOP : TOP + DEEP, 390:410] = 0
+    depth = np.where(picture[..., 3] > 0, np.float32(7), np.float32(np.inf))
+    made, far = rounded(picture, depth, 200.0)
+    assert made[TOP + 4 : TOP + DEEP, 392:408, 3].min() == 255
+    assert np.abs(made[TOP + 4 : TOP + DEEP, 392:408, :3].astype(int) - (90, 70, 50)).max() <= 2
+    np.testing.assert_allclose(far[TOP + 4 : TOP + DEEP, 392:408], 7, atol=1e-3)
+    assert made[: TOP - 4, :, 3].max() == 0
+    kept, same = rounded(picture, depth, TOP - 1.0)
+    np.testing.assert_array_equal(kept, picture)
+    np.testing.assert_array_equal(same, depth)

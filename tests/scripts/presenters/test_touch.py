@@ -1,0 +1,30 @@
+"""What is retouched in the skin's texture."""
+
+import numpy as np
+from visavis.scripts.presenters.touch import browed, eared
+
+SIDE = 160
+SKIN = (200.0, 150.0, 130.0)
+
+
+def test_an_ear_takes_on_the_hue_of_a_cheek_and_the_rest_stays() -> None:
+    color = np.full((SIDE, SIDE, 3), SKIN, np.float32)
+    color[:, 100:] = (210, 110, 80)
+    ear, cheek = np.zeros((SIDE, SIDE)), np.zeros((SIDE, SIDE))
+    ear[:, 120:], cheek[:, :40] = 1, 1
+    made = eared(color, ear, np.zeros((SIDE, SIDE)), cheek)
+    np.testing.assert_array_equal(made[:, :120], color[:, :120])
+    before, after, wanted = (pixel[0] / pixel[2] for pixel in (color[0, 150], made[0, 150], np.array(SKIN)))
+    assert wanted < after < (wanted + before) / 2
+    darker = eared(color, ear, ear, cheek)
+    assert darker[0, 150].mean() < 0.8 * made[0, 150].mean()
+
+
+def test_a_stray_hair_goes_and_a_dense_tail_thins() -> None:
+    color = np.full((SIDE, SIDE, 3), SKIN, np.float32)
+    color[73:89, 60:100] = (50, 40, 30)
+    color[40:48, 80:81] = (50, 40, 30)
+    made = browed(color, np.ones((SIDE, SIDE)))
+    assert np.abs(made[40:48, 80] - SKIN).max() < 0.2 * np.abs(color[40:48, 80] - SKIN).max()
+    assert color[81, 80].mean() + 10 < made[81, 80].mean() < 0.9 * np.mean(SKIN)
+    np.testing.assert_array_equal(browed(color, np.zeros((SIDE, SIDE))), color)
