@@ -36,6 +36,7 @@ from .plates import CUTS, Cut, write_plates, write_preview, write_webp
 from .relief import Relief, closed, relief
 from .shade import evened
 from .skinmesh import Skin, skin_mesh, swung
+from .slits import unslit
 from .snap import View, snapped
 from .stump import headless
 from .texture import layer_camera, read_picture, skin_shots, skin_texture
@@ -125,7 +126,7 @@ def _body(person: Person, layers: Path) -> U8:
     camera = layer_camera(person, "front", body)
     if LOOKS[person.cast.name].beard is None:
         body = evened(person, body, skin, camera)
-    return headless(person, body, skin, camera)
+    return headless(person, unslit(body), skin, camera)
 
 
 def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path, target: Path) -> None:
