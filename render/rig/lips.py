@@ -72,7 +72,7 @@ _FIRMNESS = 0.45
 
 _RANGE_DB = 17.0
 """Below the voice's usual peak, over which the mouth shrinks to its softest."""
-_SOFTEST, _LOUDEST = 0.4, 1.1
+_SOFTEST, _LOUDEST = 0.36, 1.1
 _GONE_DB, _FADING_DB = -46.0, -30.0
 """Against the usual peak: here a voice has ended, whatever shapes are left, and here it begins to end."""
 _LOUD_ROWS = slice(PAST_ROWS - 5, PAST_ROWS + 9)

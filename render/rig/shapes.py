@@ -26,21 +26,21 @@ class Shape:
 
 SHAPES: Final[dict[str, Shape]] = {
     "aa": Shape(
-        {"jawOpen": 0.49, "mouthLowerDown": 0.14, "mouthUpperUp": 0.10, "mouthPucker": 0.12},
+        {"jawOpen": 0.49, "mouthLowerDown": 0.14, "mouthUpperUp": 0.17, "mouthPucker": 0.12},
         1.0,
         3.9,
         3.9,
         (0.0, 0.0, 1.0),
     ),
     "eh": Shape(
-        {"jawOpen": 0.30, "mouthLowerDown": 0.18, "mouthUpperUp": 0.10, "mouthStretch": 0.04},
+        {"jawOpen": 0.30, "mouthLowerDown": 0.18, "mouthUpperUp": 0.22, "mouthStretch": 0.04},
         0.9,
         3.8,
         3.8,
         (0.0, 0.0, 0.7),
     ),
     "ih": Shape(
-        {"jawOpen": 0.14, "mouthLowerDown": 0.16, "mouthUpperUp": 0.14, "mouthStretch": 0.28},
+        {"jawOpen": 0.14, "mouthLowerDown": 0.16, "mouthUpperUp": 0.26, "mouthStretch": 0.28},
         0.95,
         4.0,
         4.0,
@@ -52,7 +52,7 @@ SHAPES: Final[dict[str, Shape]] = {
             "mouthPucker": 0.85,
             "mouthFunnel": 0.14,
             "mouthRollUpper": 0.20,
-            "mouthUpperUp": 0.18,
+            "mouthUpperUp": 0.30,
             "mouthLowerDown": 0.05,
             "mouthFrown": 0.10,
         },
