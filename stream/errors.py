@@ -13,6 +13,7 @@
     ├── IllegalTransition     a session event in a state that forbids it
     ├── LinkError             the link between front and worker broke
     ├── EncoderError          no usable encoder, or one lost in mid-stream
+    ├── DeviceError           what draws is lost: the worker ends, and another takes over
     └── SetupError            this machine lacks something the user must install
 """
 
@@ -64,8 +65,6 @@ class EncoderError(VisavisError):
 
 
 class DeviceError(VisavisError):
-    """What draws is lost: nothing more can be drawn in this process."""
-
     code = "device_lost"
 
 

@@ -15,6 +15,7 @@ CODES = {
     "IllegalTransition": "illegal_transition",
     "LinkError": "link_lost",
     "EncoderError": "encoder_lost",
+    "DeviceError": "device_lost",
     "SetupError": "setup",
 }
 
