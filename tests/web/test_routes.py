@@ -137,6 +137,7 @@ async def test_every_bad_request_is_told_what_to_do() -> None:
             assert advice in answer[1]["error"]["message"], answer
             assert answer[1]["error"]["code"]
         session = (await server.open())["id"]
+        await until(lambda: bool(server.front.speaker._voices))
         for body, status, advice in SAYS:
             answer = await server.call("POST", f"/v1/sessions/{session}/say", body)
             assert answer[0] == status, (body, answer)
