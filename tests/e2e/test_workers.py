@@ -17,7 +17,7 @@ from support.viewer import Viewer
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-BACK_NS = 2_000_000_000
+BACK_NS = 4_000_000_000
 TICK_RTP = 3_600
 SESSIONS = 4
 LOOK_S = 0.05
