@@ -68,13 +68,35 @@ def _row(weight, output, wanted, step, IN: tl.constexpr, SIDE: tl.constexpr, INP
 
 
 @triton.jit
-def _summed(left, right, found, INPUTS: tl.constexpr):
-    """`found` and the products. Those of 8-bit floats are summed by the chip in fewer bits than float32 has;
-    after each step they join those before in float32."""
-    if left.dtype.is_fp8():
-        found = tl.dot(left, right, found, max_num_imprecise_acc=INPUTS)
-    else:
-        found = tl.dot(left, right, found, input_precision="ieee", out_dtype=found.dtype)
+def _products(
+    x,
+    weight,
+    output,
+    wanted,
+    cell,
+    total,
+    H,
+    W,
+    IN: tl.constexpr,
+    SIDE: tl.constexpr,
+    CELLS: tl.constexpr,
+    OUTPUTS: tl.constexpr,
+    INPUTS: tl.constexpr,
+):
+    """(CELLS, OUTPUTS) of the cells by those rows of `weight`: float32, whole numbers of whole numbers.
+
+    Products of 8-bit floats are summed by the chip in fewer bits than float32 has; after each step they join
+    those before in float32."""
+    y = (cell // W) % H
+    column = cell % W
+    found = tl.zeros([CELLS, OUTPUTS], tl.int32 if x.dtype.element_ty == tl.int8 else tl.float32)
+    for step in range(SIDE * ((SIDE * IN + INPUTS - 1) // INPUTS)):
+        left = _taps(x, cell, y, column, total, H, W, step, IN, SIDE, INPUTS)
+        right = _row(weight, output, wanted, step, IN, SIDE, INPUTS)
+        if x.dtype.element_ty.is_fp8():
+            found = tl.dot(left, right, found, max_num_imprecise_acc=INPUTS)
+        else:
+            found = tl.dot(left, right, found, input_precision="ieee", out_dtype=found.dtype)
     return found
 
 
@@ -101,13 +123,7 @@ def _convolved(
     output = (tl.program_id(0) % groups) * CHANNELS + tl.arange(0, CHANNELS)
     wanted = output < OUT
     cell = block * CELLS + tl.arange(0, CELLS)
-    y = (cell // W) % H
-    column = cell % W
-    found = tl.zeros([CELLS, CHANNELS], tl.int32 if x.dtype.element_ty == tl.int8 else tl.float32)
-    for step in range(SIDE * ((SIDE * IN + INPUTS - 1) // INPUTS)):
-        left = _taps(x, cell, y, column, total, H, W, step, IN, SIDE, INPUTS)
-        right = _row(weight, output, wanted, step, IN, SIDE, INPUTS)
-        found = _summed(left, right, found, INPUTS)
+    found = _products(x, weight, output, wanted, cell, total, H, W, IN, SIDE, CELLS, CHANNELS, INPUTS)
     found = found.to(tl.float32) * tl.load(scale + output, mask=wanted, other=0.0)[None, :]
     both = (cell < total)[:, None] & wanted[None, :]
     tl.store(
@@ -184,20 +200,14 @@ def _modulated(
     channel = (tl.program_id(0) % groups) * CHANNELS + tl.arange(0, CHANNELS)
     wanted = channel < C
     cell = block * CELLS + tl.arange(0, CELLS)
-    y = (cell // W) % H
-    column = cell % W
     row = (tl.program_id(0) % groups) * (2 * CHANNELS) + tl.arange(0, 2 * CHANNELS)
-    found = tl.zeros([CELLS, 2 * CHANNELS], tl.int32 if shared.dtype.element_ty == tl.int8 else tl.float32)
-    for step in range(3 * ((3 * S + INPUTS - 1) // INPUTS)):
-        left = _taps(shared, cell, y, column, total, H, W, step, S, 3, INPUTS)
-        right = _row(weight, row, row < 2 * C, step, S, 3, INPUTS)
-        found = _summed(left, right, found, INPUTS)
+    found = _products(shared, weight, row, row < 2 * C, cell, total, H, W, S, 3, CELLS, 2 * CHANNELS, INPUTS)
     by, to = tl.split(tl.reshape(found, [CELLS, CHANNELS, 2]))
     if UNDOES:
         by = by.to(tl.float32) * tl.load(undo + 2 * channel, mask=wanted, other=0.0)[None, :]
         to = to.to(tl.float32) * tl.load(undo + 2 * channel + 1, mask=wanted, other=0.0)[None, :]
     both = (cell < total)[:, None] & wanted[None, :]
-    slot = cell // (H * W)
+    slot, y, column = cell // (H * W), (cell // W) % H, cell % W
     source = (slot * (H // ENLARGE) + y // ENLARGE) * (W // ENLARGE) + column // ENLARGE
     value = tl.load(x + source.to(tl.int64)[:, None] * C + channel[None, :], mask=both, other=0.0).to(
         tl.float32

@@ -34,6 +34,20 @@ def _cell(place, cells):
 
 
 @triton.jit
+def _corner(corner: tl.constexpr, x0, y0, z0, wx, wy, wz, D, H, W):
+    """Of the eight cells round a place that `corner`'s bits name: its index, its share, and whether it is in
+    the volume."""
+    x = x0 + (corner & 1)
+    y = y0 + ((corner >> 1) & 1)
+    z = z0 + (corner >> 2)
+    share = wx if corner & 1 else 1.0 - wx
+    share = share * (wy if (corner >> 1) & 1 else 1.0 - wy)
+    share = share * (wz if corner >> 2 else 1.0 - wz)
+    there = (x >= 0) & (x < W) & (y >= 0) & (y < H) & (z >= 0) & (z < D)
+    return (z * H + y) * W + x, share, there
+
+
+@triton.jit
 def _motion_input(
     small,
     which,
@@ -81,14 +95,8 @@ def _motion_input(
     for channel in tl.static_range(C):
         total = tl.zeros([CELLS, LANES], tl.float32)
         for corner in tl.static_range(8):
-            xi = x0 + (corner & 1)
-            yi = y0 + ((corner >> 1) & 1)
-            zi = z0 + (corner >> 2)
-            share = wx if corner & 1 else 1.0 - wx
-            share = share * (wy if (corner >> 1) & 1 else 1.0 - wy)
-            share = share * (wz if corner >> 2 else 1.0 - wz)
-            there = writes & (xi >= 0) & (xi < W) & (yi >= 0) & (yi < H) & (zi >= 0) & (zi < D)
-            value = tl.load(first + ((zi * H + yi) * W + xi) * C + channel, mask=there, other=0.0)
+            index, share, there = _corner(corner, x0, y0, z0, wx, wy, wz, D, H, W)
+            value = tl.load(first + index * C + channel, mask=writes & there, other=0.0)
             total += share * value.to(tl.float32)
         tl.store(place + (channel + 1) * K, total.to(out.dtype.element_ty), mask=writes)
     rest = tl.arange(0, 16)
@@ -177,15 +185,9 @@ def _deform(
     first = volume + tl.load(which + slot) * D * area * C
     total = tl.zeros([CELLS, CHANNELS], tl.float32)
     for corner in tl.static_range(8):
-        xi = x0 + (corner & 1)
-        yi = y0 + ((corner >> 1) & 1)
-        zi = z0 + (corner >> 2)
-        part = wx if corner & 1 else 1.0 - wx
-        part = part * (wy if (corner >> 1) & 1 else 1.0 - wy)
-        part = part * (wz if corner >> 2 else 1.0 - wz)
-        there = inside & (xi >= 0) & (xi < W) & (yi >= 0) & (yi < H) & (zi >= 0) & (zi < D)
-        place = first + (((zi * H + yi) * W + xi) * C)[:, None] + channel[None, :]
-        reads = there[:, None] & (channel < C)[None, :]
+        index, part, there = _corner(corner, x0, y0, z0, wx, wy, wz, D, H, W)
+        place = first + (index * C)[:, None] + channel[None, :]
+        reads = (inside & there)[:, None] & (channel < C)[None, :]
         total += part[:, None] * tl.load(place, mask=reads, other=0.0).to(tl.float32)
     place = out + ((slot.to(tl.int64) * area + cell) * (D * C))[:, None] + depth * C + channel[None, :]
     writes = inside[:, None] & (channel < C)[None, :]
