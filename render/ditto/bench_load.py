@@ -17,15 +17,12 @@ from ...stream.clock import FEATURE_HOP
 from ..surface import Surface
 from .conditions import Character
 from .controls import Following, FrameControls
-from .core.choice import ops_for
-from .core.pictures import Pictures
-from .core.transfers import transfers_for
 from .decoder import ENLARGED
 from .delay import WindowShape
 from .motion import WIDTH, Motion, Source
 from .mover import Mover
 from .networks import Networks
-from .painter import BATCH, Appearance, Painter, Stroke
+from .painter import BATCH, Appearance, Painter, Stroke, pictures_for
 
 TICK_MS: Final = 40.0
 PICTURE: Final = (1080, 1920)
@@ -65,14 +62,7 @@ class Load:
     ) -> None:
         """Pictures are of `size` (width, height)."""
         self.sessions, self._size = sessions, size
-        self._pictures = Pictures(
-            ops_for(networks.device).composite,
-            transfers_for(networks.device),
-            slots=sessions,
-            largest=size,
-            side=ENLARGED * networks.side,
-            dtype=networks.decoder.dtype,
-        )
+        self._pictures = pictures_for(networks, sessions, size)
         self._surfaces: list[list[Surface]] = []
         bound = torch.full((WIDTH,), torch.inf, device=networks.device)
         self._mover = Mover(networks, shape, slots=sessions, cache_bytes=0)

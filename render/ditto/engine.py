@@ -21,10 +21,7 @@ from . import tensors as table
 from .checkpoints import Source as WeightsSource
 from .checkpoints import parse_source
 from .configuration import load_configuration
-from .core.choice import ops_for
-from .core.pictures import Pictures
-from .core.transfers import transfers_for
-from .decoder import ENLARGED, DecoderSize
+from .decoder import DecoderSize
 from .delay import WindowShape, spec_of
 from .direction import Direction
 from .live_options import LiveOptions
@@ -33,7 +30,7 @@ from .motion_cache import CACHE_BYTES
 from .motion_stitch import Driven
 from .mover import STEPS, Mover
 from .networks import Networks, best_device, load_networks
-from .painter import BATCH, Appearance, Painter, Stroke
+from .painter import BATCH, Appearance, Painter, Stroke, pictures_for
 from .provenance import Provenance, digest_at
 from .putback import SIDE, feather
 from .schedule import check_steps
@@ -260,18 +257,6 @@ class DittoEngine:
         frame = due.audio.index - self._mover.delay
         row = self._mover.place(frame - place.start)
         return Stroke(due.slot, frame, place.shown(frame), row, place.direction.at(frame))
-
-
-def pictures_for(networks: Networks, slots: int, largest: tuple[int, int]) -> Pictures:
-    """On the device of `networks`, for faces that they draw."""
-    return Pictures(
-        ops_for(networks.device).composite,
-        transfers_for(networks.device),
-        slots=slots,
-        largest=largest,
-        side=ENLARGED * networks.side,
-        dtype=networks.decoder.dtype,
-    )
 
 
 def live_options(source: WeightsSource) -> LiveOptions:

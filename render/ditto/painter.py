@@ -12,10 +12,12 @@ from torch import Tensor
 from ..surface import Surface
 from . import keypoints
 from .controls import Controls, Following, FrameControls
+from .core.choice import ops_for
 from .core.composite import Column, weight_lane
 from .core.mirror import Mirror, gathered, named
 from .core.pictures import Pictures, Showing
 from .core.replay import BUCKETS, Replay
+from .core.transfers import transfers_for
 from .core.warp import Volumes
 from .decoder import ENLARGED
 from .limiter import LimiterState, limited
@@ -238,6 +240,18 @@ class Painter:
         now.rows[slot] = face.rows[shown]
         now.canonical[slot] = face.canonical[shown]
         now.points[slot] = face.points[shown]
+
+
+def pictures_for(networks: Networks, slots: int, largest: tuple[int, int]) -> Pictures:
+    """On the device of `networks`, for faces that they draw."""
+    return Pictures(
+        ops_for(networks.device).composite,
+        transfers_for(networks.device),
+        slots=slots,
+        largest=largest,
+        side=ENLARGED * networks.side,
+        dtype=networks.decoder.dtype,
+    )
 
 
 def _layout(slots: int) -> dict[str, Tensor]:

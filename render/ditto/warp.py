@@ -1,12 +1,14 @@
 """Warp network: a feature volume, moved from the source's keypoints to the driven ones, as flat features."""
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from torch import Tensor, nn
 
 from .blocks import ConvNorm
 from .dense_motion import DenseMotion, DenseMotionSize, Flow, sample
+
+LEAK: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class WarpNetwork(nn.Module):
         super().__init__()
         self.size = size = size or WarpSize()
         self.dense_motion_network = DenseMotion(size.motion)
-        self.third = ConvNorm(size.motion.channels * size.motion.depth, size.features, rank=2, leak=0.01)
+        self.third = ConvNorm(size.motion.channels * size.motion.depth, size.features, rank=2, leak=LEAK)
         self.fourth = nn.Conv2d(size.features, size.features, 1)
 
     def forward(self, feature: Tensor, source: Tensor, driven: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ from .motion import MotionOps, MotionWindow, motion_ops
 from .motion_plan import MotionPlan
 from .motion_room import MotionInputs, MotionRoom, plain_zeros
 from .motion_tiles import MIX, NARROW, SQUARE, WIDEN, Tile, Tiles, tiles_for
+from .replay import Replay
 
 Call = Callable[[], object]
 Change = Callable[[Tiles], Tiles]
@@ -28,7 +29,6 @@ AS_IT_IS: Final = "as it is"
 OFFICIAL: Final = LmdmSize()
 LEFT: Final = 70
 """Rows of a window that have left, at a hop of 5."""
-WARM_CALLS: Final = 2
 
 
 def motion_rows(
@@ -179,21 +179,13 @@ def _plain(sampler: MotionSampler, given: MotionInputs) -> Callable[[], Tensor]:
 def _captured(
     plan: MotionPlan, given: MotionInputs, ops: MotionOps, *, carried: torch.dtype = torch.float32
 ) -> Call:
-    """The call itself where there is no card. What a graph reads and writes lives as long as the call."""
+    """The call itself where there is no card."""
     room = MotionRoom.of(plan, len(given.lead), plain_zeros(plan.device), carried=carried)
     sampling, out = MotionWindow(plan, room, ops), torch.empty_like(given.start)
-    if plan.device.type != "cuda":
-        return lambda: sampling(given, out)
-    for _ in range(WARM_CALLS):
-        sampling(given, out)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        sampling(given, out)
-
-    def replay(_kept: object = (sampling, given, out)) -> None:
-        graph.replay()
-
-    return replay
+    batch = len(given.lead)
+    replay = Replay(lambda _: sampling(given, out), plan.device, buckets=(batch,))
+    replay.capture()
+    return lambda: replay(batch)
 
 
 def _rolled(given: MotionInputs) -> MotionInputs:

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ..blocks import Convolution
 from ..dense_motion import KERNEL, MOTIONS, DenseMotion
-from ..warp import WarpNetwork
+from ..warp import LEAK, WarpNetwork
 from . import algebra
 from .layers import Layer, channels_last, convolved, lanes
 
@@ -109,7 +110,6 @@ class FastWarp(nn.Module):
             channels_last(algebra.depth_as_inputs(third.weight.detach(), size.depth), dtype), _bias(third)
         )
         self.fourth = _flat(network.fourth, dtype)
-        self._leak = float(network.third.activation.negative_slope)  # type: ignore[arg-type]
 
     def volumes(self, feature: Tensor) -> Volumes:
         """Of avatar frames (N, C, D, H, W), once each."""
@@ -136,7 +136,7 @@ class FastWarp(nn.Module):
         flat = self._empty(batch, height, width, depth * volumes.full.shape[-1])
         self._ops.deform(found, self.mask.bias, source, driven, volumes.full, which, taps=KERNEL, out=flat)
         features = convolved(flat, self.third.weight)
-        self._ops.leak(features, self.third.bias, self._leak)
+        self._ops.leak(features, self.third.bias, LEAK)
         features = convolved(features, self.fourth.weight)
         out = torch.empty_like(features)
         self._ops.occlude(
@@ -201,7 +201,7 @@ class FastWarp(nn.Module):
         bias = algebra.padded(bias, weight.shape[0], 0)
         return Layer(channels_last(algebra.taps_as_outputs(weight), self.dtype), bias)
 
-    def _enlarging(self, conv: nn.Conv3d) -> Layer:
+    def _enlarging(self, conv: Convolution) -> Layer:
         """For a map that is enlarged twice before."""
         weight = algebra.taps_as_outputs(conv.weight.detach())
         return Layer(channels_last(algebra.phases(weight, 2), self.dtype), _bias(conv))
@@ -221,11 +221,11 @@ class FastWarp(nn.Module):
         return torch.empty(shape, device=self.third.bias.device, dtype=self.dtype)
 
 
-def _conv(block: nn.Module) -> nn.Conv3d:
+def _conv(block: nn.Module) -> Convolution:
     conv, norm = block.get_submodule("conv"), block.get_submodule("norm")
-    if not isinstance(norm, nn.Identity):
+    if not isinstance(conv, Convolution) or not isinstance(norm, nn.Identity):
         raise TypeError("fold_batch_norms first: the core takes a network whose norms are folded")
-    return conv  # type: ignore[return-value]
+    return conv
 
 
 def _bias(conv: nn.Module) -> Tensor:
