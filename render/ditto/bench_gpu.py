@@ -27,7 +27,7 @@ from .networks import PICTURE_DTYPES, Networks, fused
 from .presets import PRESETS
 from .random_weights import loaded
 from .stitch import StitchNetwork, StitchSize
-from .timing import Step, machine, measured
+from .timing import Step, by_kernel, machine, measured
 from .warp import WarpNetwork, WarpSize
 
 FLOPS_A_FRAME: Final = 1233.6e9
@@ -146,6 +146,7 @@ def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]
         row: dict[str, Any] = {"batch": batch}
         for name, one in spent.items():
             row[f"{name}_ms_a_frame"] = one.figures(batch)["ms_a_frame"]
+        row["kernels"] = by_kernel(steps["replay"], device)
         row["plain_to_replay"] = spent["plain"].ratio(spent["replay"])
         row["floor_ms"] = round(1e3 * FLOPS_A_FRAME / CEILING_FLOPS, 3)
         row["fewest_ms"] = round(1e3 * FEWEST_FLOPS / CEILING_FLOPS, 3)

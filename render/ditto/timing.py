@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -59,6 +60,21 @@ def measured(steps: Mapping[str, Step], device: torch.device, *, rounds: int) ->
             _settle(device)
             found[name].append(time.monotonic_ns() - began_ns)
     return {name: Spent(np.array(spent) / 1e6) for name, spent in found.items()}
+
+
+def by_kernel(step: Step, device: torch.device, *, most: int = 30) -> list[dict[str, Any]]:
+    """What one call of `step` keeps a GPU busy with, what takes longest first: up to `most` kernels, with
+    their `launches` and `ms`. None on a CPU."""
+    if device.type != "cuda":
+        return []
+    step()
+    _settle(device)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as watched:
+        step()
+        _settle(device)
+    found = [(one.device_time_total / 1e3, one.count, one.key[:90]) for one in watched.key_averages()]
+    found.sort(reverse=True)
+    return [{"kernel": name, "launches": launches, "ms": round(ms, 4)} for ms, launches, name in found[:most]]
 
 
 def machine(device: torch.device) -> dict[str, str | int]:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 from visavis.render.ditto import timing
-from visavis.render.ditto.timing import WARM_CALLS, Spent, machine, measured
+from visavis.render.ditto.timing import WARM_CALLS, Spent, by_kernel, machine, measured
 
 CPU = torch.device("cpu")
 
@@ -41,3 +41,7 @@ def test_a_gpu_is_named_with_its_driver(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert (found["card"], found["driver"]) == ("NVIDIA H200", "580.159.04")
     version.unlink()
     assert machine(torch.device("cuda"))["driver"] == "unknown"
+
+
+def test_a_cpu_has_no_kernels_to_tell_of() -> None:
+    assert by_kernel(lambda: pytest.fail("called"), CPU) == []
