@@ -25,6 +25,7 @@ from visavis.render.ditto.core import (
     composite_kernels,
     conv_kernels,
     decoder_kernels,
+    layers,
     sampling_kernels,
     warp_kernels,
 )
@@ -39,17 +40,24 @@ BITS = {HALF: "", torch.float8_e4m3fn: "_8", torch.int8: "_8"}
 CONVS = [
     ConvTile(cells, channels, inputs, warps, stages)
     for cells, channels, warps in (
-        (64, 64, 4),
         (64, 128, 4),
         (128, 64, 4),
-        (128, 64, 8),
+        (128, 128, 4),
         (128, 128, 8),
         (128, 256, 8),
         (256, 64, 8),
         (256, 128, 8),
+        (256, 128, 16),
     )
-    for inputs, stages in ((32, 4), (64, 3), (64, 4), (128, 2), (128, 3))
+    for inputs in (64, 128)
+    for stages in (2, 3, 4)
 ]
+PARTS = {"modulated": 2, "uneven": 1.5}
+"""How many outputs a program has for each of a tile's channels."""
+UNEVEN = 128
+"""Channels that the larger part of the mask's has."""
+ROW_BYTES = 128
+"""Of a cell a step reads: as much as the copy engine spreads over all banks."""
 SHARED_BYTES = 227 << 10
 TILES = [Tile(cells, 0, warps) for cells in (16, 32, 64, 128) for warps in (2, 4, 8)]
 Call = Callable[[], object]
@@ -70,17 +78,21 @@ class Work:
     def tiles(self) -> list[Any]:
         """Those that fit the card; `Tile`s keep the channels that they have."""
         if self.flops:
-            doubled, size = 1 + self.key.startswith("modulated"), 1 if self.key.endswith("_8") else 2
-            return [tile for tile in CONVS if fits(tile, doubled, size)]
+            part, size = PARTS.get(self.key.removesuffix("_8"), 1), 1 if self.key.endswith("_8") else 2
+            tiles = [tile for tile in CONVS if tile.inputs * size == ROW_BYTES and fits(tile, part, size)]
+            return [tile for tile in tiles if self.key != "uneven" or tile.channels == UNEVEN]
         channels = self.table[self.key].channels
         return [Tile(tile.cells, channels, tile.warps) for tile in TILES]
 
 
-def fits(tile: ConvTile, doubled: int, size: int) -> bool:
+def fits(tile: ConvTile, parts: float, size: int) -> bool:
     """Whether what a program sums stays in registers, and what it reads in shared memory."""
-    outputs = doubled * tile.channels
-    sums = tile.cells * outputs // (32 * tile.warps)
-    return sums <= 128 and (tile.cells + outputs) * tile.inputs * size * tile.stages <= SHARED_BYTES
+    outputs = parts * tile.channels
+    sums = tile.cells * outputs / (32 * tile.warps)
+    return (
+        sums <= (128 if tile.warps < 16 else 96)
+        and (tile.cells + outputs) * tile.inputs * size * tile.stages <= SHARED_BYTES
+    )
 
 
 def normal(*shape: int, dtype: torch.dtype = HALF) -> Tensor:
@@ -103,6 +115,8 @@ def conv(batch: int, side: int, inputs: int, outputs: int, kernel: int, dtype: t
     def prepare() -> Call:
         x, weight = normal(batch, side, side, inputs, dtype=dtype), weights(outputs, inputs, kernel, dtype)
         scale, out = torch.ones(outputs, device="cuda"), empty(batch, side, side, outputs)
+        if kernel == 7:
+            return lambda: conv_kernels.uneven(x, weight, out=out)
         return lambda: conv_kernels.convolved(x, weight, scale, out=out)
 
     def rival() -> Call:
@@ -113,8 +127,9 @@ def conv(batch: int, side: int, inputs: int, outputs: int, kernel: int, dtype: t
         return lambda: F.conv2d(x, weight, padding=kernel // 2)
 
     flops = 2.0 * batch * side * side * inputs * outputs * kernel**2
-    name = f"convolved{suffix(dtype)} {side} {inputs}-{outputs} k{kernel}"
-    return Work(name, conv_kernels.TILES, f"convolved{BITS[dtype]}", prepare, flops, rival)
+    key = "uneven" if kernel == 7 else f"convolved{BITS[dtype]}"
+    name = f"{key.removesuffix('_8')}{suffix(dtype)} {side} {inputs}-{outputs}"
+    return Work(name, conv_kernels.TILES, key, prepare, flops, rival)
 
 
 def suffix(dtype: torch.dtype) -> str:
@@ -139,9 +154,13 @@ def modulated(batch: int, side: int, channels: int, enlarge: int, dtype: torch.d
         x, shared = normal(batch, small, small, channels), normal(batch, side, side, 128)
         weight, bias = weights(2 * channels, 128, 3, HALF), torch.ones(2 * channels, device="cuda")
         stats, out = torch.ones(batch, 2, channels, device="cuda"), empty(batch, side, side, channels)
-        return lambda: decoder_kernels.modulated(
-            shared, weight, bias, x, stats, enlarge=enlarge, slope=0.2, out=out
-        )
+
+        def apart() -> None:
+            found = layers.convolved(shared, weight)
+            scale, shift = found[..., ::2], found[..., 1::2]
+            decoder_kernels.modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=0.2, out=out)
+
+        return apart
 
     flops = 2.0 * batch * side * side * 128 * 2 * channels * 9
     return Work(
@@ -196,6 +215,13 @@ def steps(batch: int) -> Iterator[Work]:
 
         return prepare
 
+    def statistics() -> Call:
+        parts, stats = (
+            torch.rand(batch, 128, 2, 256, device="cuda"),
+            torch.empty(batch, 2, 256, device="cuda"),
+        )
+        return lambda: decoder_kernels.concluded(parts, stats, 1 << 14)
+
     def modulate(side: int, channels: int) -> Callable[[], Call]:
         def prepare() -> Call:
             x, found = normal(batch, side, side, channels), normal(batch, side, side, 2 * channels)
@@ -226,6 +252,7 @@ def steps(batch: int) -> Iterator[Work]:
     yield Work("settle 64", decoder, "settle", settle(64, 512))
     yield Work("settle 128", decoder, "settle", settle(128, 256))
     yield Work("settle 256", decoder, "settle", settle(256, 64))
+    yield Work("statistics", decoder, "statistics", statistics)
     yield Work("modulate 64", decoder, "modulate", modulate(64, 512))
     yield Work("picture", decoder, "picture", picture)
 

@@ -71,6 +71,7 @@ class StandInEncoder:
         self._samples = torch.zeros(most, samples, device=device, dtype=dtype)
         self._rows = torch.zeros(most, rows_of(samples), WIDTH, device=device, dtype=dtype)
         self._replay = Replay(self._encode, device)
+        self._replay.capture()
 
     def __call__(self, samples: Tensor) -> Tensor:
         count = len(samples)

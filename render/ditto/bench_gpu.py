@@ -7,16 +7,22 @@ plain torch, in the same rounds. On a CPU it runs too, and says little.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from ...stream.errors import SetupError, UsageError
 from .bench_encoder import EncoderSize, StandInEncoder
 from .bench_load import PICTURE, Load, capacity
 from .blocks import fold_batch_norms
+from .core.calibration import calibrate, compared
+from .core.choice import ops_for
+from .core.decoder import FastDecoder
+from .core.low_bits import FORMATS
 from .core.motion_rows import motion_errors, motion_rows
 from .core.replay import BUCKETS, Replay
 from .decoder import Decoder, DecoderSize
@@ -35,6 +41,8 @@ FLOPS_A_FRAME: Final = 1233.6e9
 FEWEST_FLOPS: Final = 1086e9
 CEILING_FLOPS: Final = 754e12
 """A second, of the best convolution on an H200 in half precision."""
+MOST_AT_ONCE: Final = 8
+"""Frames a call for 8 bits."""
 PACES: Final = ("balanced", "low-latency")
 
 
@@ -91,6 +99,11 @@ def measure(
     for row in _pictures(bench, device):
         report["pictures"].append(row)
         told(f"batch {row['batch']}: {row['replay_ms_a_frame']:.3f} ms a frame")
+        so_far(report)
+    report["low_bits"] = []
+    for row in _low_bits(bench, device):
+        report["low_bits"].append(row)
+        told(f"{row['format']}: {row['replay_ms_a_frame']:.3f} ms a frame, {row['layers']} layers")
         so_far(report)
     report["motion"] = list(_motion(bench, device))
     for row in report["motion"]:
@@ -154,6 +167,45 @@ def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]
             expected = torch.cat([_row(exact, feature, source, driven, at) for at in range(batch)])
             replay(batch)
             row |= _away(out[:batch, ..., :3].permute(0, 3, 1, 2), expected)
+        yield row
+
+
+def _low_bits(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]:
+    """Warp and decoder in a row, whose plan for 8 bits is of other faces; errors are against full precision,
+    and of the same without 8 bits."""
+    batch, ops = min(MOST_AT_ONCE, max(bench.batches)), ops_for(device).decoder
+    exact, network = _plain(bench, device, torch.float32)
+    warp, decoder = fused(*_plain(bench, torch.device("cpu"), torch.float32), device)
+    feature, source, driven = _inputs(bench, device, 2 * batch)
+    volumes, which = warp.volumes(feature[:batch]), torch.arange(batch, device=device)
+    with torch.no_grad():
+        seen = [warp(volumes, which, source[:batch], driven[batch:]).float()]
+        expected = network(exact(feature[:batch], source[:batch], driven[:batch])).permute(0, 2, 3, 1)
+    expected = F.pad(expected, (0, 1))
+    out = torch.zeros_like(expected, dtype=decoder.dtype)
+    mask = torch.ones_like(out[0, ..., 0])
+    for format in FORMATS:
+        plan = calibrate(network, ops, seen, dtype=decoder.dtype, format=format)
+        low = FastDecoder(network, ops, dtype=decoder.dtype, low_bits=plan)
+
+        @torch.no_grad()
+        def draw(count: int, by: FastDecoder) -> None:
+            by(warp(volumes, which[:count], source[:count], driven[:count]), mask, out=out[:count])
+
+        row: dict[str, Any] = {"format": format, "layers": len(plan.fits), "batch": batch}
+        replays = {
+            name: Replay(partial(draw, by=by), device, buckets=(batch,))
+            for name, by in (("sixteen", decoder), ("replay", low))
+        }
+        spent = measured(
+            {name: partial(one, batch) for name, one in replays.items()}, device, rounds=bench.rounds
+        )
+        for name, one in spent.items():
+            row[f"{name}_ms_a_frame"] = one.figures(batch)["ms_a_frame"]
+            replays[name](batch)
+            close = compared([out], [expected])
+            row |= {f"{name}_psnr_db": round(close.decibels, 2), f"{name}_cosine": close.cosine}
+        row["kernels"] = by_kernel(partial(replays["replay"], batch), device)
         yield row
 
 

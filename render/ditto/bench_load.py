@@ -22,7 +22,7 @@ from .delay import WindowShape
 from .motion import WIDTH, Motion, Source
 from .mover import Mover
 from .networks import Networks
-from .painter import BATCH, Appearance, Painter, Stroke, pictures_for
+from .painter import Appearance, Painter, Stroke, pictures_for
 
 TICK_MS: Final = 40.0
 PICTURE: Final = (1080, 1920)
@@ -90,19 +90,25 @@ class Load:
             self._open(self._tick)
         speaking = range(min(self._tick + 1, self.sessions))
         noise = self._random.normal(0, 0.1, (len(speaking), FEATURE_HOP)).astype(np.float32)
+        frames = {slot: self._tick - slot - self._mover.delay for slot in speaking}
+        drawn = [slot for slot in speaking if frames[slot] >= 0]
+        ready = [slot for slot in drawn if self._mover.has_settled(slot, frames[slot])]
+        surfaces = self._show(ready, frames)
         self._mover.hear([(slot, noise[slot]) for slot in speaking])
-        strokes = [
-            Stroke(slot, frame, 0, self._mover.place(frame), FrameControls())
-            for slot in speaking
-            if (frame := self._tick - slot - self._mover.delay) >= 0
-        ]
-        surfaces = [self._surfaces[stroke.slot][self._tick % SURFACES] for stroke in strokes]
-        for first in range(0, len(strokes), BATCH):
-            end = first + BATCH
-            self._painter.show(strokes[first:end], surfaces[first:end])
+        self._mover.join()
+        surfaces += self._show([slot for slot in drawn if slot not in ready], frames)
         for surface in surfaces:
             surface.wait()
         self._tick += 1
+
+    def _show(self, slots: list[int], frames: dict[int, int]) -> list[Surface]:
+        """Draw frame `frames[slot]` of each of `slots`."""
+        strokes = [
+            Stroke(slot, frames[slot], 0, self._mover.place(frames[slot]), FrameControls()) for slot in slots
+        ]
+        surfaces = [self._surfaces[slot][self._tick % SURFACES] for slot in slots]
+        self._painter.show(strokes, surfaces)
+        return surfaces
 
     def _open(self, slot: int) -> None:
         size, side = self._networks.warp.size.motion, self._networks.side

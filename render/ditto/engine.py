@@ -30,7 +30,7 @@ from .motion_cache import CACHE_BYTES
 from .motion_stitch import Driven
 from .mover import STEPS, Mover
 from .networks import Networks, best_device, load_networks
-from .painter import BATCH, Appearance, Painter, Stroke, pictures_for
+from .painter import Appearance, Painter, Stroke, pictures_for
 from .provenance import Provenance, digest_at
 from .putback import SIDE, feather
 from .schedule import check_steps
@@ -67,7 +67,7 @@ class DittoEngine:
     """Draws avatars of kind `ditto`, slots of different sessions and avatars in one batch."""
 
     kind = "ditto"
-    max_batch = BATCH
+    max_batch = SLOTS
 
     def __init__(
         self,
@@ -173,15 +173,17 @@ class DittoEngine:
             raise DeviceError(f"the GPU failed: {str(error).splitlines()[0]}") from error
 
     def _stepped(self, due: Sequence[Due]) -> list[Crop | None]:
+        """What needs no more sound is drawn while the motion of the rest is made."""
         for one in due:
             self._hear(one)
+        drawn = [one for one in due if one.draw]
+        ready = {one.slot: one for one in drawn if self._is_settled(one)}
+        crops = self._drawn(list(ready.values()))
         for slot in self._mover.hear([(one.slot, one.audio.heard) for one in due]):
             if not self._painter.has_drawn(slot):
                 self._painter.start_from(slot, self._options.bounded(self._mover.first(slot)))
-        drawn = [one for one in due if one.draw]
-        crops: dict[int, Crop] = {}
-        for first in range(0, len(drawn), BATCH):
-            crops |= self._drawn(drawn[first : first + BATCH])
+        self._mover.join()
+        crops |= self._drawn([one for one in drawn if one.slot not in ready])
         return [crops.get(one.slot) if one.draw else None for one in due]
 
     def control(self, slot: int, controls: Controls) -> None:
@@ -250,6 +252,11 @@ class DittoEngine:
         emotion = place.direction.hear(due.audio)
         if emotion is not None:
             self._mover.tell(due.slot, torch.from_numpy(emotion).float())
+
+    def _is_settled(self, due: Due) -> bool:
+        """Whether the motion of the frame that is due is there already."""
+        frame = due.audio.index - self._mover.delay - self._slots[due.slot].start
+        return self._mover.has_settled(due.slot, frame)
 
     def _stroke(self, due: Due) -> Stroke:
         """The frame that is now known."""

@@ -4,7 +4,8 @@ A hop of sound makes one window, and with it as many rows settle as the hop has 
 samples early, as the reference takes it from a file, so that whole ticks are all that a window waits for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from typing import Final, Literal
 
@@ -16,6 +17,7 @@ from torch import Tensor
 from ...stream.clock import FEATURE_HOP
 from . import conditions, features
 from .conditions import Character, ConditionState
+from .core.lane import lane_for
 from .core.mirror import sent
 from .core.motion_sampler import WindowSampler
 from .delay import WindowShape, ticks_after
@@ -67,7 +69,10 @@ class _Run:
 
 class Mover:
     """The stage, with the state of its slots. A slot's motion never depends on the others, save for rounding
-    in the networks. For one thread."""
+    in the networks. For one thread.
+
+    What is heard is worked on beside what is drawn: `join` before its motion is read.
+    """
 
     def __init__(
         self,
@@ -88,6 +93,7 @@ class Mover:
         """Samples that were no number, or beyond full scale."""
         self._history = -(-(HORIZON + self.delay) // shape.hop) + 2
         self._networks = networks
+        self._lane = lane_for(device)
         self._features = FeatureStage(networks.audio, features.Cadence(shape.hop), history=self._history)
         self._stage = HopStage(
             shape,
@@ -117,12 +123,13 @@ class Mover:
 
     def warm(self) -> Tensor:
         """Hear the silence that comes before every session. Its features (overlap, 1024)."""
-        if self._silence is None:
-            self._sampler.warm()
-            chunk, overlap = Chunk(), self.shape.overlap
-            once = features.offline(self._networks.audio, _silence(chunk.payload * FEATURE_HOP), chunk)
-            self._silence = once.repeat(-(-overlap // len(once)), 1)[:overlap]
-        return self._silence
+        with self._beside():
+            if self._silence is None:
+                self._sampler.warm()
+                chunk, overlap = Chunk(), self.shape.overlap
+                once = features.offline(self._networks.audio, _silence(chunk.payload * FEATURE_HOP), chunk)
+                self._silence = once.repeat(-(-overlap // len(once)), 1)[:overlap]
+            return self._silence
 
     def open(
         self,
@@ -139,15 +146,16 @@ class Mover:
         After each `restart_every`-th window, 0 for never, the character's own motion leads the next one
         again, save in the columns `keeps`, in which the motion so far leads all windows.
         """
-        run = self._runs[slot] = _Run(seed, character, (restart_every, keeps))
-        self._told.set_character(slot, character)
-        self._options.anchor[slot] = character.start.to(self._options.anchor)
-        self._options.fix_every[slot] = restart_every
-        self._options.follow[slot] = False
-        self._options.follow[slot, slice(*keeps)] = True
-        self.eyes(slot, character.eye_open[0], character.eye_ball[0])
-        self.tell(slot, conditions.emotion_vectors(conditions.NEUTRAL)[0])
-        self._begin(slot, run, 0)
+        with self._beside():
+            run = self._runs[slot] = _Run(seed, character, (restart_every, keeps))
+            self._told.set_character(slot, character)
+            self._options.anchor[slot] = character.start.to(self._options.anchor)
+            self._options.fix_every[slot] = restart_every
+            self._options.follow[slot] = False
+            self._options.follow[slot, slice(*keeps)] = True
+            self.eyes(slot, character.eye_open[0], character.eye_ball[0])
+            self.tell(slot, conditions.emotion_vectors(conditions.NEUTRAL)[0])
+            self._begin(slot, run, 0)
 
     def tell(self, slot: int, emotion: Tensor) -> None:
         """Frames whose sound is yet to come feel `emotion` (8,) float32."""
@@ -170,15 +178,16 @@ class Mover:
         the delay ago, or sound is missing before it, the run comes out of silence anew at `frame`. Take what
         has `settled` and is still of use before.
         """
-        run = self._runs[slot]
-        ticks = frame - run.origin
-        samples, windows = ticks * FEATURE_HOP, max(0, (ticks - Chunk().lookahead) // self.shape.hop)
-        if not 0 <= samples <= run.samples or windows < run.oldest:
-            self._begin(slot, run, frame)
-            return
-        given = windows * self.shape.hop
-        self._features.rewind(self._sound, slot, heard=TAIL_SAMPLES + samples, given=given)
-        run.samples, run.windows = samples, windows
+        with self._beside():
+            run = self._runs[slot]
+            ticks = frame - run.origin
+            samples, windows = ticks * FEATURE_HOP, max(0, (ticks - Chunk().lookahead) // self.shape.hop)
+            if not 0 <= samples <= run.samples or windows < run.oldest:
+                self._begin(slot, run, frame)
+                return
+            given = windows * self.shape.hop
+            self._features.rewind(self._sound, slot, heard=TAIL_SAMPLES + samples, given=given)
+            run.samples, run.windows = samples, windows
 
     @torch.no_grad()
     def hear(self, sound: Sequence[tuple[int, F32]]) -> list[int]:
@@ -188,14 +197,24 @@ class Mover:
             self._runs[slot].samples += len(samples)
         begun: list[int] = []
         waiting = [(slot, self._mended(samples)) for slot, samples in sound]
-        while waiting:
-            taken = [self._features.push(self._sound, slot, samples) for slot, samples in waiting]
-            rest = zip(waiting, taken, strict=True)
-            waiting = [(slot, samples[count:]) for (slot, samples), count in rest if count < len(samples)]
-            while due := self._features.due(self._sound):
-                begun += [slot for slot in due if not self._runs[slot].windows]
-                self._hop(due)
+        with self._lane():
+            while waiting:
+                taken = [self._features.push(self._sound, slot, samples) for slot, samples in waiting]
+                rest = zip(waiting, taken, strict=True)
+                waiting = [(slot, samples[count:]) for (slot, samples), count in rest if count < len(samples)]
+                while due := self._features.due(self._sound):
+                    begun += [slot for slot in due if not self._runs[slot].windows]
+                    self._hop(due)
         return begun
+
+    def join(self) -> None:
+        """What is drawn from here on sees the motion of all that was heard."""
+        self._lane.join()
+
+    def has_settled(self, slot: int, frame: int) -> bool:
+        """Whether the row of `frame` of this run is there, whatever is still worked on."""
+        run = self._runs[slot]
+        return run.windows > 0 and frame < run.origin + run.windows * self.shape.hop - self.shape.fuse
 
     def settled(self, slot: int, frame: int) -> Tensor:
         """The row of motion (265,) of `frame` of this run, `delay` ticks old or a little more."""
@@ -211,13 +230,21 @@ class Mover:
 
     def first(self, slot: int) -> Tensor:
         """The row of motion (265,) that the first window of this run begins with."""
-        now = self._stage.latest(self._state, Turn.of([self._runs[slot].turn(slot)]))
-        return self._options.at(torch.tensor([slot])).bounded(now.first[:, None])[0, 0]
+        with self._beside():
+            now = self._stage.latest(self._state, Turn.of([self._runs[slot].turn(slot)]))
+            return self._options.at(torch.tensor([slot])).bounded(now.first[:, None])[0, 0]
 
     def close(self, slot: int) -> None:
         """Forget `slot`."""
         del self._runs[slot]
         self._features.reset(self._sound, [slot])
+
+    @contextmanager
+    def _beside(self) -> Generator[None]:
+        """In the order of what is heard, and before what comes."""
+        with self._lane():
+            yield
+        self._lane.join()
 
     def _begin(self, slot: int, run: _Run, frame: int) -> None:
         """Have `slot` come out of silence at `frame`."""

@@ -16,7 +16,7 @@ from .core.choice import ops_for
 from .core.composite import Column, weight_lane
 from .core.mirror import Mirror, gathered, named
 from .core.pictures import Pictures, Showing
-from .core.replay import BUCKETS, Replay
+from .core.replay import Replay
 from .core.transfers import transfers_for
 from .core.warp import Volumes
 from .decoder import ENLARGED
@@ -27,8 +27,9 @@ from .networks import Networks
 from .past import Past
 from .putback import feather
 
+BUCKETS: Final = (1, 2, 4, 8)
+"""Frames a call of the networks. Sixteen take twice as long as eight, and twice their memory."""
 BATCH: Final = BUCKETS[-1]
-"""Frames a call of the networks: more gain nothing on any card."""
 _CONTROLS: Final = "controls."
 
 
@@ -101,7 +102,8 @@ class Painter:
         self._pictures = pictures
         self._every = torch.arange(slots, device=self._device)
         self._faces: dict[int, _Face] = {}
-        self._replay = Replay(self._draw, self._device)
+        most = min(slots, BATCH)
+        self._replay = Replay(self._draw, self._device, buckets=[one for one in BUCKETS if one < 2 * most])
 
     def warm(self) -> None:
         """Compile and capture all that `paint` runs, so that it only replays. Slots must be closed."""
@@ -143,15 +145,23 @@ class Painter:
 
     @torch.no_grad()
     def paint(self, strokes: Sequence[Stroke]) -> NDArray[np.uint8]:
-        """The crops (k, H, W, 3) uint8 RGB of k slots, at most 16."""
-        self._prepare(strokes)
-        self._told.send()
-        self._replay(len(strokes))
-        return self._crops[: len(strokes)].cpu().numpy().copy()
+        """The crops (k, H, W, 3) uint8 RGB of k slots."""
+        crops = np.empty((len(strokes), self.side, self.side, 3), np.uint8)
+        for part in self._replay.parts(len(strokes)):
+            some = strokes[part]
+            self._prepare(some)
+            self._told.send()
+            self._replay(len(some))
+            crops[part] = self._crops[: len(some)].cpu().numpy()
+        return crops
 
     @torch.no_grad()
     def show(self, strokes: Sequence[Stroke], surfaces: Sequence[Surface]) -> None:
-        """The pictures of k slots, at most 16, on their way to `surfaces`."""
+        """The pictures of k slots, on their way to `surfaces`."""
+        for part in self._replay.parts(len(strokes)):
+            self._show(strokes[part], surfaces[part])
+
+    def _show(self, strokes: Sequence[Stroke], surfaces: Sequence[Surface]) -> None:
         assert self._pictures is not None, "this painter makes crops"
         showings = [
             Showing(stroke.slot, stroke.shown, surface)

@@ -10,7 +10,7 @@ def test_each_kernel_on_each_shape_has_tiles_to_try() -> None:
     assert len(set(names)) == len(names)
     for one in works:
         assert one.key in one.table
-        assert len(set(one.tiles())) == len(one.tiles()) > 10
+        assert len(set(one.tiles())) == len(one.tiles()) > 5
         kind = type(one.table[one.key])
         assert all(isinstance(tile, kind) for tile in one.tiles())
     assert {one.key for one in works if one.flops} == set(conv_kernels.TILES)

@@ -17,7 +17,11 @@ WARPS = {
     "tiny": WarpSize.tiny(),
     "odd": WarpSize(DenseMotionSize(channels=3, depth=5, compressed=2, width=5, halvings=3), features=7),
 }
-DECODERS = {"tiny": DecoderSize.tiny(), "odd": DecoderSize(features=6, shared=5, blocks=1, last=3)}
+DECODERS = {
+    "tiny": DecoderSize.tiny(),
+    "odd": DecoderSize(features=6, shared=5, blocks=1, last=3),
+    "even": DecoderSize(features=32, shared=16, blocks=1, last=16),
+}
 
 
 def warp(size: WarpSize) -> WarpNetwork:
@@ -75,6 +79,8 @@ def official_shapes() -> None:
     which, points = torch.zeros(1, dtype=torch.int64), full(1, 21, 3)
     sampling_kernels.motion_input(half(1, 16, 64, 64, 4), which, points, points, out=half(16, 64, 64, 112))
     found, flat = half(16, 64, 64, 176), half(1, 64, 64, 512)
+    weight = half(176, 144, 7, 7).contiguous(memory_format=torch.channels_last)
+    conv_kernels.uneven(half(16, 64, 64, 144), weight, out=found)
     volume = half(1, 16, 64, 64, 32)
     sampling_kernels.deform(found, full(22), points, points, volume, which, taps=7, out=flat)
     sums = warp_kernels.depth_sum

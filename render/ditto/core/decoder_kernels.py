@@ -22,6 +22,7 @@ from .tile import Tile
 TILES: Final[dict[str, Tile]] = {
     "shared": Tile(cells=32, channels=128),
     "settle": Tile(cells=64, channels=64),
+    "statistics": Tile(cells=0, channels=16),
     "modulate": Tile(cells=32, channels=128, warps=8),
     "picture": Tile(cells=64),
 }
@@ -146,22 +147,37 @@ def _settle(
 
 
 @triton.jit
-def _statistics(parts, stats, AREA, C, epsilon, BLOCKS: tl.constexpr, CHANNELS: tl.constexpr):
+def _statistics(parts, stats, AREA, C, epsilon, BLOCKS, MOST: tl.constexpr, CHANNELS: tl.constexpr):
     """A program owns CHANNELS of a slot: all blocks' sums become mean and one over the deviation."""
     slot = tl.program_id(1).to(tl.int64)
     channel = tl.program_id(0) * CHANNELS + tl.arange(0, CHANNELS)
     wanted = channel < C
-    sums = tl.zeros([CHANNELS], tl.float32)
-    squares = tl.zeros([CHANNELS], tl.float32)
-    for block in range(BLOCKS):
-        place = parts + (slot * BLOCKS + block) * (2 * C) + channel
-        sums += tl.load(place, mask=wanted, other=0.0)
-        squares += tl.load(place + C, mask=wanted, other=0.0)
-    mean = sums / AREA
-    variance = tl.maximum(squares / AREA - mean * mean, 0.0)
+    block = tl.arange(0, MOST)
+    place = parts + (slot * BLOCKS + block)[:, None] * (2 * C) + channel[None, :]
+    both = (block < BLOCKS)[:, None] & wanted[None, :]
+    mean = tl.sum(tl.load(place, mask=both, other=0.0), 0) / AREA
+    squares = tl.sum(tl.load(place + C, mask=both, other=0.0), 0) / AREA
     place = stats + slot * (2 * C) + channel
     tl.store(place, mean, mask=wanted)
+    variance = tl.maximum(squares - mean * mean, 0.0)
     tl.store(place + C, 1.0 / tl.sqrt(variance + epsilon), mask=wanted)
+
+
+def concluded(parts: Tensor, stats: Tensor, area: int) -> None:
+    """From `parts` (B, blocks, 2, C), the sums of so many cells, to `stats`."""
+    batch, blocks, _, channels = parts.shape
+    across = min(TILES["statistics"].channels, triton.next_power_of_2(channels))
+    _statistics[(triton.cdiv(channels, across), batch)](
+        parts,
+        stats,
+        area,
+        channels,
+        EPSILON,
+        blocks,
+        triton.next_power_of_2(blocks),
+        across,
+        num_warps=TILES["statistics"].warps,
+    )
 
 
 def settle(
@@ -216,9 +232,7 @@ def _add(
         num_warps=tile.warps,
     )
     if stats is not None:
-        _statistics[(triton.cdiv(channels, across), batch)](
-            parts, stats, area, channels, EPSILON, blocks, across, num_warps=tile.warps
-        )
+        concluded(parts, stats, area)
 
 
 @triton.jit
@@ -313,9 +327,8 @@ def modulated(
     fit: float = 1.0,
     undo: Tensor | None = None,
 ) -> None:
-    """cuDNN's convolution, then the rest. `conv_kernels.modulated` does all in one, and what cuDNN does not:
-    8 bits."""
-    if undo is not None:
+    """As one kernel, or, of what that does not take, as cuDNN's convolution and what follows it."""
+    if conv_kernels.readable(shared):
         fused = conv_kernels.modulated
         fused(shared, weight, bias, x, stats, enlarge=enlarge, slope=slope, out=out, fit=fit, undo=undo)
         return
@@ -327,19 +340,14 @@ def modulated(
 def low_convolved(
     x: Tensor, weight: Tensor, undo: Tensor, *, out: Tensor, stats: Tensor | None = None
 ) -> None:
-    """Sums for the statistics come with it where they can; else `out` is measured."""
-    if stats is None or not conv_kernels.measurable(x):
+    """Sums for the statistics come with it."""
+    if stats is None:
         conv_kernels.convolved(x, weight, undo, out=out)
-        if stats is not None:
-            measure(out, stats=stats)
         return
     batch, height, width, channels = out.shape
     sums = torch.empty(batch, 2, channels, device=x.device)
     conv_kernels.convolved(x, weight, undo, out=out, sums=sums)
-    across = min(TILES["settle"].channels, triton.next_power_of_2(channels))
-    _statistics[(triton.cdiv(channels, across), batch)](
-        sums, stats, height * width, channels, EPSILON, 1, across, num_warps=TILES["settle"].warps
-    )
+    concluded(sums[:, None], stats, height * width)
 
 
 @triton.jit

@@ -5,7 +5,7 @@ launch. Where there is no GPU the function is simply called.
 """
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import torch
@@ -33,6 +33,16 @@ class Replay:
         if self._device.type == "cuda":
             for bucket in reversed(self._buckets):
                 self._graphs[bucket] = self._captured(bucket)
+            # What ran outside the graphs has left memory behind.
+            torch.cuda.empty_cache()
+
+    def parts(self, count: int) -> Iterator[slice]:
+        """`count` rows in as few runs as need no row more: whole buckets, the largest first."""
+        first = 0
+        for bucket in reversed(self._buckets):
+            while count - first >= bucket:
+                yield slice(first, first + bucket)
+                first += bucket
 
     def __call__(self, count: int) -> None:
         """Run for `count` rows at least. Raises ValueError for more than the largest bucket."""

@@ -40,6 +40,8 @@ class WarpOps(Protocol):
         beside: Tensor | None = None,
     ) -> None: ...
 
+    def uneven(self, x: Tensor, weight: Tensor, *, out: Tensor) -> None: ...
+
     def deform(
         self,
         found: Tensor,
@@ -132,7 +134,8 @@ class FastWarp(nn.Module):
         `driven` (B, 21, 3) float32."""
         batch, (depth, height, width, _) = which.shape[0], volumes.full.shape[1:]
         seen = self._hourglass(volumes.small, which, source, driven)
-        found = convolved(seen, self.mask.weight)
+        found = self._empty(*seen.shape[:3], self.mask.weight.shape[0])
+        self._ops.uneven(seen, self.mask.weight, out=found)
         flat = self._empty(batch, height, width, depth * volumes.full.shape[-1])
         self._ops.deform(found, self.mask.bias, source, driven, volumes.full, which, taps=KERNEL, out=flat)
         features = convolved(flat, self.third.weight)

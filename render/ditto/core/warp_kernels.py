@@ -7,10 +7,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from . import conv_kernels
+from .layers import convolved
 from .sampling_kernels import deform, motion_input
 from .tile import Tile
 
-__all__ = ["deform", "depth_sum", "leak", "motion_input", "occlude"]
+__all__ = ["deform", "depth_sum", "leak", "motion_input", "occlude", "uneven"]
 
 TILES: Final[dict[str, Tile]] = {
     "depth_sum": Tile(cells=32, channels=64),
@@ -18,6 +20,14 @@ TILES: Final[dict[str, Tile]] = {
     "occlude": Tile(cells=16, channels=256),
 }
 """By kernel; `scripts/bench_gpu` tries others."""
+
+
+def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
+    """As a kernel, or, of what that does not take, as cuDNN's."""
+    if conv_kernels.readable(x) and conv_kernels.is_uneven(weight):
+        conv_kernels.uneven(x, weight, out=out)
+    else:
+        out.copy_(convolved(x, weight))
 
 
 @triton.jit

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from ..dense_motion import blobs, motions, places, sample
 from . import algebra
+from .layers import convolved
 
 
 def motion_input(small: Tensor, which: Tensor, source: Tensor, driven: Tensor, *, out: Tensor) -> None:
@@ -30,6 +31,12 @@ def motion_input(small: Tensor, which: Tensor, source: Tensor, driven: Tensor, *
     used = count * (channels + 1)
     out[..., used:] = 0
     out.unflatten(0, (-1, depth))[..., :used] = joined.permute(0, 2, 3, 4, 1)
+
+
+def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
+    """Into `out` (B, H, W, O), `x` (B, H, W, I) by `weight`, where I and O are each a little more than a
+    power of two."""
+    out[:] = convolved(x, weight)
 
 
 def depth_sum(

@@ -26,12 +26,16 @@ def test_it_measures_networks_and_sessions_and_tells_how_far_it_is() -> None:
         assert row["relative"] < 1e-5
         assert row["psnr_db"] > 80
         assert min(row[f"{way}_ms_a_frame"] for way in ("plain", "fused", "replay")) > 0
+    for row in found["low_bits"]:
+        assert row["sixteen_psnr_db"] > 80
+        assert row["replay_cosine"] > 0.999
+    assert [row["format"] for row in found["low_bits"]] == ["e4m3", "int8"]
     for pace in ("balanced", "low-latency"):
         assert 0 <= found["capacity"][pace]["sessions"] <= 2
         assert found["capacity"][pace]["tried"]
     assert {row["row"].split()[1] for row in found["motion"]} == {"plain", "twins"}
     assert found["motion_errors"]["twins"] < 1e-2
-    assert len(lines) == 8
+    assert len(lines) == 10
     assert found["torch"] == torch.__version__
 
 

@@ -6,7 +6,7 @@ from support.core import alike, normal, unwritten
 from support.eight_bits import EACH_FORMAT, alike_eight, eight_bits, exact_casts, unwritten_eight
 from support.interpreter import triton
 from torch import Tensor
-from visavis.render.ditto.core import conv_kernels, conv_twins, decoder_kernels, decoder_twins
+from visavis.render.ditto.core import conv_kernels, conv_twins, decoder_kernels, decoder_twins, warp_twins
 from visavis.render.ditto.core.low_bits import FORMATS, Format
 from visavis.render.ditto.core.tile import ConvTile
 
@@ -20,7 +20,7 @@ def last(weight: Tensor) -> Tensor:
 
 
 @EACH_DTYPE
-@pytest.mark.parametrize(("side", "inputs", "outputs"), [(3, 20, 33), (7, 5, 6), (1, 18, 7)])
+@pytest.mark.parametrize(("side", "inputs", "outputs"), [(3, 24, 33), (7, 8, 6), (1, 16, 7)])
 def test_convolved(dtype: torch.dtype, side: int, inputs: int, outputs: int) -> None:
     x = normal(2, 9, 11, inputs).to(dtype)
     weight = last(normal(outputs, inputs, side, side, seed=1).to(dtype))
@@ -33,7 +33,7 @@ def test_convolved(dtype: torch.dtype, side: int, inputs: int, outputs: int) -> 
 @EACH_DTYPE
 def test_sums_of_channels_come_with_it(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(conv_kernels.TILES, "convolved", ConvTile(32, 16, 16, 4, 2))
-    x, weight = normal(2, 8, 8, 12).to(dtype), last(normal(20, 12, 3, 3, seed=1).to(dtype))
+    x, weight = normal(2, 8, 8, 16).to(dtype), last(normal(20, 16, 3, 3, seed=1).to(dtype))
     outs, sums = unwritten((2, 8, 8, 20), dtype), unwritten((2, 2, 20), torch.float32)
     for out, own, ops in zip(outs, sums, PAIR, strict=True):
         ops.convolved(x, weight, torch.ones(20), out=out, sums=own)
@@ -45,11 +45,27 @@ def test_sums_of_channels_come_with_it(dtype: torch.dtype, monkeypatch: pytest.M
 
 
 @EACH_DTYPE
+@pytest.mark.parametrize(("side", "inputs", "outputs"), [(7, 48, 22), (3, 80, 17)])
+def test_uneven(
+    dtype: torch.dtype, side: int, inputs: int, outputs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(conv_kernels.TILES, "uneven", ConvTile(16, 16, 32, 4, 2))
+    x, weight = (
+        normal(2, 6, 11, inputs).to(dtype),
+        last(normal(outputs, inputs, side, side, seed=1).to(dtype)),
+    )
+    outs = unwritten((2, 6, 11, outputs), dtype)
+    conv_kernels.uneven(x, weight, out=outs[0])
+    warp_twins.uneven(x, weight, out=outs[1])
+    alike(*outs)
+
+
+@EACH_DTYPE
 @pytest.mark.parametrize("enlarge", [1, 2])
 def test_modulated(dtype: torch.dtype, enlarge: int) -> None:
     channels, size = 18, (2, 3 * enlarge, 5 * enlarge)
-    x, shared = normal(2, 3, 5, channels).to(dtype), normal(*size, 12, seed=2).to(dtype)
-    weight, bias = last(normal(2 * channels, 12, 3, 3, seed=1).to(dtype)), normal(2 * channels, seed=3)
+    x, shared = normal(2, 3, 5, channels).to(dtype), normal(*size, 16, seed=2).to(dtype)
+    weight, bias = last(normal(2 * channels, 16, 3, 3, seed=1).to(dtype)), normal(2 * channels, seed=3)
     stats = normal(2, 2, channels, seed=4).abs()
     outs = unwritten((*size, channels), dtype)
     for out, ops in zip(outs, (conv_kernels, decoder_twins), strict=True):
@@ -59,8 +75,8 @@ def test_modulated(dtype: torch.dtype, enlarge: int) -> None:
 
 @EACH_FORMAT
 def test_inputs_of_eight_bits_are_multiplied_exactly(format: Format) -> None:
-    x, factor = eight_bits(normal(1, 4, 8, 20), format)
-    weight, undo = conv_twins.rounded(normal(18, 20, 3, 3, seed=1), FORMATS[format])
+    x, factor = eight_bits(normal(1, 4, 8, 48), format)
+    weight, undo = conv_twins.rounded(normal(18, 48, 3, 3, seed=1), FORMATS[format])
     outs = unwritten((1, 4, 8, 18), torch.float16)
     for out, ops in zip(outs, PAIR, strict=True):
         ops.convolved(x, weight, undo * factor, out=out)
@@ -71,8 +87,8 @@ def test_inputs_of_eight_bits_are_multiplied_exactly(format: Format) -> None:
 def test_modulated_by_eight_bits(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     """Into 16 bits, and into 8, for which some is too large."""
     exact_casts(monkeypatch)
-    x, (shared, factor) = normal(2, 3, 5, 18), eight_bits(normal(2, 6, 10, 12, seed=2), format)
-    weight, undo = conv_twins.rounded(normal(36, 12, 3, 3, seed=1), FORMATS[format])
+    x, (shared, factor) = normal(2, 3, 5, 18), eight_bits(normal(2, 6, 10, 16, seed=2), format)
+    weight, undo = conv_twins.rounded(normal(36, 16, 3, 3, seed=1), FORMATS[format])
     bias, stats = normal(36, seed=3), normal(2, 2, 18, seed=4).abs()
     most = conv_twins.largest(FORMATS[format])
     halves, eights = (

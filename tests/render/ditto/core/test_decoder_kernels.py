@@ -132,11 +132,11 @@ def test_modulate_in_eight_bits(format: Format, monkeypatch: pytest.MonkeyPatch)
 
 
 @EACH_FORMAT
-@pytest.mark.parametrize("area", [(9, 11), (8, 16)], ids=["measured", "summed"])
+@pytest.mark.parametrize("area", [(9, 11), (8, 16)], ids=["odd", "even"])
 def test_low_convolved(format: Format, area: tuple[int, int]) -> None:
-    """Where blocks of cells are whole, statistics come with the convolution."""
-    x, factors = eight_bits(normal(2, *area, 20), format)
-    weight, undo = rounded(normal(18, 20, 3, 3, seed=1), FORMATS[format])
+    """Statistics come with the convolution."""
+    x, factors = eight_bits(normal(2, *area, 32), format)
+    weight, undo = rounded(normal(18, 32, 3, 3, seed=1), FORMATS[format])
     outs, stats = unwritten((2, *area, 18), torch.float32), unwritten((2, 2, 18), torch.float32)
     for out, own, ops in zip(outs, stats, PAIR, strict=True):
         ops.low_convolved(x, weight, undo * factors, out=out, stats=own)
@@ -147,7 +147,7 @@ def test_low_convolved(format: Format, area: tuple[int, int]) -> None:
 @EACH_FORMAT
 def test_the_whole_network_in_eight_bits(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
     exact_casts(monkeypatch)
-    size = DECODERS["odd"]
+    size = DECODERS["even"]
     features = normal(2, 4, 6, size.features)
     plan = LowBits(format, fits_of(decoder(size), [features], format))
     low = [FastDecoder(decoder(size), ops, dtype=torch.float32, low_bits=plan) for ops in PAIR]

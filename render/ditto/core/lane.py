@@ -1,0 +1,53 @@
+"""How work runs beside what is drawn: on a stream of its own, or on the CPU as it is called for."""
+
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Protocol
+
+import torch
+
+FIRST = -1
+"""Of the priorities of streams: small kernels find their place between large ones."""
+
+
+class Lane(Protocol):
+    """Where work goes that need not wait for what is drawn, nor hold it up."""
+
+    def __call__(self) -> AbstractContextManager[None]:
+        """What is called for within comes after all that was called for before, outside too."""
+        ...
+
+    def join(self) -> None:
+        """What is called for from here on comes after all that was called for in the lane."""
+        ...
+
+
+class PlainLane:
+    """On the CPU."""
+
+    def __call__(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def join(self) -> None:
+        pass
+
+
+class CudaLane:
+    """On a GPU, whose current stream is where everything else is."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._stream = torch.cuda.Stream(device, priority=FIRST)
+
+    @contextmanager
+    def __call__(self) -> Generator[None]:
+        self._stream.wait_stream(torch.cuda.current_stream(self._device))
+        with torch.cuda.stream(self._stream):
+            yield
+
+    def join(self) -> None:
+        torch.cuda.current_stream(self._device).wait_stream(self._stream)
+
+
+def lane_for(device: torch.device) -> Lane:
+    return CudaLane(device) if device.type == "cuda" else PlainLane()
