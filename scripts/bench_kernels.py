@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,13 @@ from torch.nn import functional as F
 from visavis.render.ditto.core import (
     composite_kernels,
     conv_kernels,
+    conv_twins,
     decoder_kernels,
+    decoder_twins,
     layers,
     sampling_kernels,
     warp_kernels,
+    warp_twins,
 )
 from visavis.render.ditto.core.pictures import Pictures, Showing
 from visavis.render.ditto.core.tile import ConvTile, Tile
@@ -35,6 +39,8 @@ from visavis.render.ditto.core.transfers import transfers_for
 from visavis.render.ditto.timing import machine
 
 HALF = torch.float16
+UNDO = {HALF: 1.0, torch.float8_e4m3fn: 2**-5, torch.int8: 2**-15}
+"""By which sums become about as large as they are in half precision."""
 BITS = {HALF: "", torch.float8_e4m3fn: "_8", torch.int8: "_8"}
 """What a kernel's tile is looked up by; both formats of 8 bits have the same."""
 CONVS = [
@@ -52,6 +58,8 @@ CONVS = [
     for inputs in (64, 128)
     for stages in (2, 3, 4)
 ]
+CALLS = 5
+"""That each tile's result is checked of."""
 PARTS = {"modulated": 2, "uneven": 1.5}
 """How many outputs a program has for each of a tile's channels."""
 UNEVEN = 128
@@ -61,12 +69,36 @@ ROW_BYTES = 128
 SHARED_BYTES = 227 << 10
 TILES = [Tile(cells, 0, warps) for cells in (16, 32, 64, 128) for warps in (2, 4, 8)]
 Call = Callable[[], object]
+WRITTEN = {HALF: 1e-3, torch.float8_e4m3fn: 4e-2, torch.int8: 2e-2}
+"""How far roundings may carry."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A call that writes `out`, the last slot of which should be `expected`."""
+
+    call: Call
+    out: Tensor
+    expected: Tensor
+
+    def __call__(self) -> None:
+        self.call()
+
+    def off(self) -> float:
+        """The worst of a few calls, relative to what is expected."""
+        worst = 0.0
+        for _ in range(CALLS):
+            self.out.fill_(3)
+            self()
+            found, expected = self.out[-1:].float(), self.expected.float()
+            worst = max(worst, float((found - expected).norm() / expected.norm()))
+        return worst
 
 
 @dataclass(frozen=True)
 class Work:
     """A kernel on one shape: `table` and `key` say where its tile is looked up, `prepare` makes the call.
-    `flops` of a call for convolutions, `rival` what cuDNN does instead."""
+    `flops` of a call for convolutions, whose call is a `Trial`; `rival` what cuDNN does instead."""
 
     name: str
     table: dict[str, Any]
@@ -74,6 +106,8 @@ class Work:
     prepare: Callable[[], Call]
     flops: float = 0.0
     rival: Callable[[], Call] | None = None
+    close: float = 0.0
+    """How far, relative to what is expected, what is written may be."""
 
     def tiles(self) -> list[Any]:
         """Those that fit the card; `Tile`s keep the channels that they have."""
@@ -114,10 +148,13 @@ def empty(*shape: int, dtype: torch.dtype = HALF) -> Tensor:
 def conv(batch: int, side: int, inputs: int, outputs: int, kernel: int, dtype: torch.dtype) -> Work:
     def prepare() -> Call:
         x, weight = normal(batch, side, side, inputs, dtype=dtype), weights(outputs, inputs, kernel, dtype)
-        scale, out = torch.ones(outputs, device="cuda"), empty(batch, side, side, outputs)
+        scale = torch.full((outputs,), UNDO[dtype], device="cuda")
+        out, expected = empty(batch, side, side, outputs), empty(1, side, side, outputs)
         if kernel == 7:
-            return lambda: conv_kernels.uneven(x, weight, out=out)
-        return lambda: conv_kernels.convolved(x, weight, scale, out=out)
+            warp_twins.uneven(x[-1:], weight, out=expected)
+            return Trial(lambda: conv_kernels.uneven(x, weight, out=out), out, expected)
+        conv_twins.convolved(x[-1:], weight, scale, out=expected)
+        return Trial(lambda: conv_kernels.convolved(x, weight, scale, out=out), out, expected)
 
     def rival() -> Call:
         x, weight = (
@@ -129,7 +166,7 @@ def conv(batch: int, side: int, inputs: int, outputs: int, kernel: int, dtype: t
     flops = 2.0 * batch * side * side * inputs * outputs * kernel**2
     key = "uneven" if kernel == 7 else f"convolved{BITS[dtype]}"
     name = f"{key.removesuffix('_8')}{suffix(dtype)} {side} {inputs}-{outputs}"
-    return Work(name, conv_kernels.TILES, key, prepare, flops, rival)
+    return Work(name, conv_kernels.TILES, key, prepare, flops, rival, WRITTEN[HALF])
 
 
 def suffix(dtype: torch.dtype) -> str:
@@ -143,11 +180,13 @@ def modulated(batch: int, side: int, channels: int, enlarge: int, dtype: torch.d
         x, shared = normal(batch, small, small, channels), normal(batch, side, side, 128, dtype=dtype)
         weight, bias = weights(2 * channels, 128, 3, dtype), torch.ones(2 * channels, device="cuda")
         stats = torch.ones(batch, 2, channels, device="cuda")
-        out = empty(batch, side, side, channels, dtype=dtype)
-        undo = None if dtype == HALF else bias
-        return lambda: conv_kernels.modulated(
-            shared, weight, bias, x, stats, enlarge=enlarge, slope=0.2, out=out, fit=32.0, undo=undo
-        )
+        out, expected = (empty(count, side, side, channels, dtype=dtype) for count in (batch, 1))
+        options = {"enlarge": enlarge, "slope": 0.2, "fit": 32.0}
+        if dtype != HALF:
+            options["undo"] = torch.full_like(bias, UNDO[dtype])
+        decoder_twins.modulated(shared[-1:], weight, bias, x[-1:], stats[-1:], out=expected, **options)
+        call = partial(conv_kernels.modulated, shared, weight, bias, x, stats, out=out, **options)
+        return Trial(call, out, expected)
 
     def rival() -> Call:
         small = side // enlarge
@@ -170,6 +209,7 @@ def modulated(batch: int, side: int, channels: int, enlarge: int, dtype: torch.d
         prepare,
         flops,
         rival,
+        WRITTEN[dtype],
     )
 
 
@@ -344,12 +384,17 @@ def timed(one: Work, tiles: list[Any], rounds: int) -> dict[str, Any]:
     """Of the tiles that fit, the fastest first."""
     call, kept = one.prepare(), one.table[one.key]
     found: list[tuple[float, str]] = []
+    report: dict[str, Any] = {"work": one.name, "wrong": []}
     for tile in tiles:
         one.table[one.key] = tile
-        found.append((milliseconds(call, rounds), str(tile)))
+        off = call.off() if isinstance(call, Trial) else 0.0
+        if not off <= one.close:
+            report["wrong"].append({"off": off, "tile": str(tile)})
+        else:
+            found.append((milliseconds(call, rounds), str(tile)))
     one.table[one.key] = kept
     found.sort()
-    report: dict[str, Any] = {"work": one.name, "tiles": [{"ms": ms, "tile": tile} for ms, tile in found[:4]]}
+    report["tiles"] = [{"ms": ms, "tile": tile} for ms, tile in found[:4]]
     if one.rival:
         report["cudnn_ms"] = milliseconds(one.rival(), rounds)
     if one.flops and found:
@@ -384,11 +429,13 @@ def main(arguments: list[str] | None = None) -> int:
         best = row["tiles"][0] if row["tiles"] else {"ms": float("nan"), "tile": "none"}
         beside = " ".join(f"{key} {row[key]:.3f}" for key in ("cudnn_ms", "tflops") if key in row)
         print(f"{one.name:32} {best['ms']:8.4f} ms  {best['tile']}  {beside}", flush=True)
+        for wrong in row["wrong"]:
+            print(f"    WRONG by {wrong['off']:.1e}: {wrong['tile']}", flush=True)
         torch.cuda.empty_cache()
     if options.json:
         figures = {"bench": "kernels", **machine(torch.device("cuda")), "batch": options.batch, "rows": rows}
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
-    return 0
+    return 1 if any(row["wrong"] for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Needs nothing of the server, so that it runs where only torch is. Everything is 
 plain torch, in the same rounds. On a CPU it runs too, and says little.
 """
 
+import gc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -111,7 +112,8 @@ def measure(
     report["motion_errors"] = motion_errors(device, 1, size=bench.sizes.lmdm)
     so_far(report)
     networks = _networks(bench, device)
-    report["memory"] = {"networks_bytes": _allocated(device)}
+    report["memory"] = _memory(bench, networks)
+    so_far(report)
     report["capacity"] = {}
     for name in PACES:
         shape = WindowShape(*PRESETS[name])
@@ -167,6 +169,13 @@ def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]
             expected = torch.cat([_row(exact, feature, source, driven, at) for at in range(batch)])
             replay(batch)
             row |= _away(out[:batch, ..., :3].permute(0, 3, 1, 2), expected)
+            found = out[:batch].clone()
+            for given in (which, source, driven):
+                given[:batch] = given[:batch].roll(1, 0)
+            replay(batch)
+            row["same_at_any_place"] = bool(torch.equal(out[:batch], found.roll(1, 0)))
+            for given in (which, source, driven):
+                given[:batch] = given[:batch].roll(-1, 0)
         yield row
 
 
@@ -274,5 +283,33 @@ def _networks(bench: GpuBench, device: torch.device) -> Networks:
     )
 
 
-def _allocated(device: torch.device) -> int:
-    return torch.cuda.memory_allocated(device) if device.type == "cuda" else 0
+def _memory(bench: GpuBench, networks: Networks) -> dict[str, Any]:
+    """Bytes of each network, and of all that there is with one session and with some."""
+    parts = "lmdm", "warp", "decoder"
+    found: dict[str, Any] = {f"{name}_bytes": _held(getattr(networks, name)) for name in parts}
+    if networks.device.type != "cuda":
+        return found
+    found["networks_bytes"] = _settled_memory(networks.device)["allocated_bytes"]
+    for count in sorted({1, min(12, bench.most)}):
+        load = Load(networks, WindowShape(*PRESETS[PACES[0]]), sessions=count, size=bench.picture)
+        load.run(1)
+        found[f"with {count}"] = _settled_memory(networks.device)
+        del load
+    _settled_memory(networks.device)
+    return found
+
+
+def _held(network: torch.nn.Module) -> int:
+    return sum(one.nbytes for one in (*network.parameters(), *network.buffers()))
+
+
+def _settled_memory(device: torch.device) -> dict[str, int]:
+    """What is allocated, what torch holds for it, and what the card has given to all processes."""
+    gc.collect()
+    torch.cuda.empty_cache()
+    free, total = torch.cuda.mem_get_info(device)
+    return {
+        "allocated_bytes": torch.cuda.memory_allocated(device),
+        "reserved_bytes": torch.cuda.memory_reserved(device),
+        "card_bytes": total - free,
+    }

@@ -35,9 +35,11 @@ SETTLING: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """Milliseconds (n,) float64 that ticks took."""
+    """Milliseconds (n,) float64 that ticks took; and, of those in which motion was made, until the first
+    picture of it was there (m,)."""
 
     ms: NDArray[np.float64]
+    first_ms: NDArray[np.float64]
 
     @property
     def keeps_pace(self) -> bool:
@@ -50,6 +52,8 @@ class Ticks:
             "ms_p95": round(float(np.percentile(self.ms, 95)), 3),
             "ms_p99": round(float(np.percentile(self.ms, 99)), 3),
             "ms_max": round(float(self.ms.max()), 3),
+            "first_ms_p50": round(float(np.percentile(self.first_ms, 50)), 3),
+            "first_ms_p95": round(float(np.percentile(self.first_ms, 95)), 3),
         }
 
 
@@ -78,14 +82,17 @@ class Load:
         for _ in range(self.sessions + self._mover.delay + SETTLING):
             self._step()
         spent: list[int] = []
-        for _ in range(ticks):
+        firsts: list[int] = []
+        while len(spent) < ticks or not firsts:
             began_ns = time.monotonic_ns()
-            self._step()
+            first_ns = self._step()
             spent.append(time.monotonic_ns() - began_ns)
-        return Ticks(np.array(spent) / 1e6)
+            if first_ns is not None:
+                firsts.append(first_ns - began_ns)
+        return Ticks(np.array(spent) / 1e6, np.array(firsts) / 1e6)
 
-    def _step(self) -> None:
-        """One tick of all that have begun."""
+    def _step(self) -> int | None:
+        """One tick of all that have begun. When the first picture whose motion was made in it was there."""
         if self._tick < self.sessions:
             self._open(self._tick)
         speaking = range(min(self._tick + 1, self.sessions))
@@ -96,10 +103,15 @@ class Load:
         surfaces = self._show(ready, frames)
         self._mover.hear([(slot, noise[slot]) for slot in speaking])
         self._mover.join()
-        surfaces += self._show([slot for slot in drawn if slot not in ready], frames)
-        for surface in surfaces:
+        fresh = self._show([slot for slot in drawn if slot not in ready], frames)
+        first_ns: int | None = None
+        if fresh:
+            fresh[0].wait()
+            first_ns = time.monotonic_ns()
+        for surface in surfaces + fresh:
             surface.wait()
         self._tick += 1
+        return first_ns
 
     def _show(self, slots: list[int], frames: dict[int, int]) -> list[Surface]:
         """Draw frame `frames[slot]` of each of `slots`."""

@@ -20,13 +20,13 @@ from .layers import convolved
 from .tile import Tile
 
 TILES: Final[dict[str, Tile]] = {
-    "shared": Tile(cells=32, channels=128),
-    "settle": Tile(cells=64, channels=64),
-    "statistics": Tile(cells=0, channels=16),
-    "modulate": Tile(cells=32, channels=128, warps=8),
-    "picture": Tile(cells=64),
+    "shared": Tile(cells=16, channels=128),
+    "settle": Tile(cells=64, channels=64, warps=2),
+    "statistics": Tile(cells=0, channels=16, warps=2),
+    "modulate": Tile(cells=16, channels=128),
+    "picture": Tile(cells=128, warps=2),
 }
-"""By kernel; `scripts/bench_gpu` tries others."""
+"""By kernel; `scripts/bench_kernels` tries others."""
 MOST_BLOCKS: Final = 128
 """That sums over a picture go by."""
 

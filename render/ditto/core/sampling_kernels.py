@@ -16,7 +16,7 @@ TILES: Final[dict[str, Tile]] = {
     "motion_input": Tile(cells=16),
     "deform": Tile(cells=32, warps=2),
 }
-"""By kernel; `scripts/bench_gpu` tries others."""
+"""By kernel; `scripts/bench_kernels` tries others."""
 
 
 @triton.jit

@@ -15,11 +15,11 @@ from .tile import Tile
 __all__ = ["deform", "depth_sum", "leak", "motion_input", "occlude", "uneven"]
 
 TILES: Final[dict[str, Tile]] = {
-    "depth_sum": Tile(cells=32, channels=64),
+    "depth_sum": Tile(cells=16, channels=64),
     "leak": Tile(cells=16, channels=256),
     "occlude": Tile(cells=16, channels=256),
 }
-"""By kernel; `scripts/bench_gpu` tries others."""
+"""By kernel; `scripts/bench_kernels` tries others."""
 
 
 def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:

@@ -24,6 +24,7 @@ def test_it_measures_networks_and_sessions_and_tells_how_far_it_is() -> None:
     assert [row["batch"] for row in found["pictures"]] == [1, 2]
     for row in found["pictures"]:
         assert row["relative"] < 1e-5
+        assert row["same_at_any_place"]
         assert row["psnr_db"] > 80
         assert min(row[f"{way}_ms_a_frame"] for way in ("plain", "fused", "replay")) > 0
     for row in found["low_bits"]:

