@@ -1,7 +1,6 @@
 """An audio encoder of HuBERT's size, for benches on machines that lack its file: the same work, no sense.
 
-Seven convolutions, then layers of attention over 1024 columns, as `AudioEncoder` has them: sound comes from
-the host and rows go back there.
+Seven convolutions, then layers of attention over 1024 columns. Sound comes from the host, and rows stay.
 """
 
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .core.mirror import sent
 from .core.replay import Replay
 from .features import WIDTH, rows_of
 
@@ -75,9 +75,9 @@ class StandInEncoder:
 
     def __call__(self, samples: Tensor) -> Tensor:
         count = len(samples)
-        self._samples[:count] = samples.to(self._samples.device, non_blocking=True)
+        self._samples[:count] = sent(samples, self._samples.device)
         self._replay(count)
-        return self._rows[:count].float().cpu()
+        return self._rows[:count].float()
 
     @torch.no_grad()
     def _encode(self, count: int) -> None:

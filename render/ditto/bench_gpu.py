@@ -271,7 +271,7 @@ def _networks(bench: GpuBench, device: torch.device) -> Networks:
     warp, decoder = fused(*_plain(bench, torch.device("cpu"), torch.float32), device)
     return Networks(
         audio=StandInEncoder(device, samples=Chunk().window_samples, most=max(BUCKETS), size=size.encoder),
-        lmdm=loaded(MotionDecoder(size.lmdm), "lmdm", seed).eval().requires_grad_(False).to(device),
+        lmdm=loaded(MotionDecoder(size.lmdm), "lmdm", seed).eval().requires_grad_(False),
         stitch=loaded(StitchNetwork(size.stitch), "stitch_network", seed)
         .eval()
         .requires_grad_(False)
@@ -285,7 +285,7 @@ def _networks(bench: GpuBench, device: torch.device) -> Networks:
 
 def _memory(bench: GpuBench, networks: Networks) -> dict[str, Any]:
     """Bytes of each network, and of all that there is with one session and with some."""
-    parts = "lmdm", "warp", "decoder"
+    parts = "warp", "decoder"
     found: dict[str, Any] = {f"{name}_bytes": _held(getattr(networks, name)) for name in parts}
     if networks.device.type != "cuda":
         return found

@@ -125,7 +125,7 @@ def _parts(bench: MotionBench, device: torch.device) -> Parts:
         from .networks import load_networks
 
         networks = load_networks(parse_source(bench.weights), device)
-        return Parts("HuBERT", networks.audio, networks.lmdm, networks.stitch)
+        return Parts("HuBERT", networks.audio, networks.lmdm.to(device), networks.stitch)
     lmdm, stitch = MotionDecoder(bench.lmdm), StitchNetwork(bench.stitch)
     return Parts(
         "a stand-in for HuBERT",

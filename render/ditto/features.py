@@ -36,7 +36,7 @@ class AudioEncoder(Protocol):
 
     def __call__(self, samples: Tensor) -> Tensor:
         """Rows (B, `rows_of(n)`, 1024) float32 of `samples` (B, n) float32 mono at 16 kHz, about -1 to 1, in
-        the host's memory."""
+        the host's memory. Rows may lie elsewhere."""
         ...
 
 

@@ -109,6 +109,7 @@ class Mover:
             shape,
             leads_on=noise == "frame",
             dtype=DTYPES.get(device.type, torch.float32),
+            device=device,
         )
         self._diffusion = Diffusion(self._sampler, drawn)
         self._sort = repr((shape, steps, noise)).encode()
@@ -315,7 +316,9 @@ class Mover:
     def _rows(self, turn: Turn, frames: NDArray[np.int64], heard: Tensor) -> Tensor:
         """Condition rows (k, T, 1103) of features (k, T, 1024) of `frames` (k, T)."""
         told = self._told.at(torch.from_numpy(turn.slots))
-        return sent(conditions.rows(told, heard, torch.from_numpy(frames)), self._networks.device)
+        beside = conditions.rows(told, torch.empty(*frames.shape, 0), torch.from_numpy(frames))
+        device = self._networks.device
+        return torch.cat((sent(heard, device), sent(beside, device)), -1)
 
     def _note(self, slot: int) -> None:
         """Remember what `slot` is told, for the keys of its motion."""

@@ -26,8 +26,8 @@ NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 @dataclass(frozen=True, slots=True)
 class Networks:
-    """All on one `device`. Motion is computed in float32, pictures in what suits the device. Feature maps
-    are `side` cells wide and high."""
+    """All on one `device`, but for `lmdm`, of which it only keeps what sampling needs. Pictures are computed
+    in what suits the device. Feature maps are `side` cells wide and high."""
 
     audio: AudioEncoder
     lmdm: MotionDecoder
@@ -48,7 +48,7 @@ def load_networks(source: Source, device: torch.device) -> Networks:
         audio=random_encoder(source.seed)
         if isinstance(source, RandomWeights)
         else Hubert(find("hubert", source), device),
-        lmdm=_loaded(MotionDecoder, "lmdm", source).to(device),
+        lmdm=_loaded(MotionDecoder, "lmdm", source),
         stitch=_loaded(StitchNetwork, "stitch_network", source).to(device),
         warp=warp,
         decoder=decoder,

@@ -136,6 +136,7 @@ def real(file: GoldenFile, case: Mapping[str, Any]) -> Sample:
             shape_of(case["options"]),
             leads_on=False,
             dtype=file.dtype,
+            device=file.device,
         )
         if file.core
         else MotionSampler(model(file.seed, file.device, file.dtype), schedule)

@@ -1,7 +1,7 @@
 """What the host tells the device each tick: many small tensors that travel as one.
 
 The host writes its own copy whenever it likes. `send` brings all of it to the device in the order of the
-stream's work, and waits for nothing but the third send before it.
+stream's work, and waits for nothing but the last send but seven.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 ALIGNED: Final = 16
-RING: Final = 3
+RING: Final = 8
 TensorsT = TypeVar("TensorsT")
 
 

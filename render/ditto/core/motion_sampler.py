@@ -1,5 +1,7 @@
 """Windows of motion as the engine asks for them: as `MotionSampler` gives them, replayed on a GPU."""
 
+from copy import deepcopy
+
 import torch
 from torch import Tensor
 
@@ -27,9 +29,11 @@ class WindowSampler:
         *,
         leads_on: bool,
         dtype: torch.dtype,
+        device: torch.device,
     ) -> None:
-        """Of windows that lie as `shape` says, blended or led on, computed in `dtype`."""
-        plan = MotionPlan.of(model, schedule, dtype)
+        """Of windows that lie as `shape` says, blended or led on, computed in `dtype` on `device`: that keeps
+        nothing of the `model` but a plan."""
+        plan = MotionPlan.of(deepcopy(model).to(device), schedule, dtype)
         zeros, left = plain_zeros(plan.device), rows_left(shape, leads_on=leads_on)
         room = MotionRoom.of(plan, MOST, zeros)
         self._inputs = MotionInputs.zeros(plan, MOST, zeros, left=left)

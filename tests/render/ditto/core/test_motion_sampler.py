@@ -25,7 +25,14 @@ def given(slots: int, *, leads_on: bool) -> tuple[tuple[Tensor, Tensor, Tensor, 
 
 
 def sampler(*, leads_on: bool = True) -> WindowSampler:
-    return WindowSampler(tiny_model(), Schedule.of(STEPS), SHAPE, leads_on=leads_on, dtype=torch.float32)
+    return WindowSampler(
+        tiny_model(),
+        Schedule.of(STEPS),
+        SHAPE,
+        leads_on=leads_on,
+        dtype=torch.float32,
+        device=torch.device("cpu"),
+    )
 
 
 @pytest.mark.parametrize("leads_on", [True, False], ids=["led on", "blended"])
