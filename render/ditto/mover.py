@@ -198,7 +198,8 @@ class Mover:
             self._runs[slot].samples += len(samples)
         begun: list[int] = []
         waiting = [(slot, self._mended(samples)) for slot, samples in sound]
-        with self._lane():
+        # It reads nothing that is drawn, and writes rows that have not been asked for yet.
+        with self._lane(after=False):
             while waiting:
                 taken = [self._features.push(self._sound, slot, samples) for slot, samples in waiting]
                 rest = zip(waiting, taken, strict=True)

@@ -13,8 +13,9 @@ FIRST = -1
 class Lane(Protocol):
     """Where work goes that need not wait for what is drawn, nor hold it up."""
 
-    def __call__(self) -> AbstractContextManager[None]:
-        """What is called for within comes after all that was called for before, outside too."""
+    def __call__(self, *, after: bool = True) -> AbstractContextManager[None]:
+        """What is called for within comes after all that was called for before in the lane, and `after` all
+        that was called for outside too."""
         ...
 
     def join(self) -> None:
@@ -25,7 +26,7 @@ class Lane(Protocol):
 class PlainLane:
     """On the CPU."""
 
-    def __call__(self) -> AbstractContextManager[None]:
+    def __call__(self, *, after: bool = True) -> AbstractContextManager[None]:
         return nullcontext()
 
     def join(self) -> None:
@@ -40,8 +41,9 @@ class CudaLane:
         self._stream = torch.cuda.Stream(device, priority=FIRST)
 
     @contextmanager
-    def __call__(self) -> Generator[None]:
-        self._stream.wait_stream(torch.cuda.current_stream(self._device))
+    def __call__(self, *, after: bool = True) -> Generator[None]:
+        if after:
+            self._stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._stream):
             yield
 

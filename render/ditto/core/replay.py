@@ -37,12 +37,18 @@ class Replay:
             torch.cuda.empty_cache()
 
     def parts(self, count: int) -> Iterator[slice]:
-        """`count` rows in as few runs as need no row more: whole buckets, the largest first."""
+        """`count` rows in as few runs as need no row more: whole buckets, the smallest first, since until one
+        has come the device has nothing to do."""
+        largest = self._buckets[-1]
+        sizes = [largest] * (count // largest)
+        left = count % largest
+        for bucket in reversed(self._buckets[:-1]):
+            sizes += [bucket] * (left // bucket)
+            left %= bucket
         first = 0
-        for bucket in reversed(self._buckets):
-            while count - first >= bucket:
-                yield slice(first, first + bucket)
-                first += bucket
+        for size in sorted(sizes):
+            yield slice(first, first + size)
+            first += size
 
     def __call__(self, count: int) -> None:
         """Run for `count` rows at least. Raises ValueError for more than the largest bucket."""

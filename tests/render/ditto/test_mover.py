@@ -109,6 +109,21 @@ def test_a_frame_hears_exactly_as_far_ahead_as_the_delay(shape: WindowShape) -> 
     assert max(reach) == mover(shape).delay
 
 
+@EACH_SHAPE
+def test_a_row_that_is_settled_stays_as_it_is_and_no_other_is_told_to_be(shape: WindowShape) -> None:
+    one, settled = mover(shape), dict[int, Tensor]()
+    one.open(0, character(), seed=1)
+    for index, samples in enumerate(sound()):
+        assert not one.has_settled(0, index - 1)
+        told = [frame for frame in range(index) if one.has_settled(0, frame)]
+        settled |= {frame: one.settled(0, frame).clone() for frame in told if frame not in settled}
+        one.hear([(0, samples)])
+        recent = [frame for frame in told if frame > index - one.delay - HORIZON]
+        assert all(torch.equal(one.settled(0, frame), settled[frame]) for frame in recent)
+        assert index < one.delay or one.has_settled(0, index - one.delay)
+    assert len(settled) > TICKS // 2
+
+
 def test_slots_move_as_they_do_alone() -> None:
     shape = WindowShape(3, 2)
     alone = [moved(shape, sound(seed), seed=seed) for seed in (1, 2)]

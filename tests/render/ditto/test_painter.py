@@ -11,7 +11,7 @@ from torch import Tensor
 from visavis.render.ditto.controls import Following, FrameControls
 from visavis.render.ditto.limiter import LIMIT_DEG
 from visavis.render.ditto.motion import WIDTH, Motion, Source
-from visavis.render.ditto.painter import Appearance, Painter, Stroke
+from visavis.render.ditto.painter import BATCH, Appearance, Painter, Stroke
 from visavis.render.ditto.past import EASE_FRAMES
 
 Pixels = NDArray[np.uint8]
@@ -79,6 +79,19 @@ def test_slots_look_the_same_alone_and_together() -> None:
         found = both.draw([stroke(3, second[step], step + 7), stroke(0, first[step], step)])
         assert near(found[0], other)
         assert near(found[1], one)
+
+
+def test_more_than_a_batch_is_drawn_in_parts() -> None:
+    count = BATCH + 3
+    many, few = Rows(count), Rows(count)
+    for one in many, few:
+        for slot in range(count):
+            one.open(slot, appearance(slot % 3), Following())
+    moved = [stroke(slot, row) for slot, row in enumerate(rows(1, count))]
+    found = many.draw(moved)
+    assert len(found) == count
+    for slot in (0, 2, 3, count - 1):
+        assert near(found[slot : slot + 1], few.draw([moved[slot]]))
 
 
 def test_a_slot_that_is_not_painted_stays_where_it_was() -> None:

@@ -25,3 +25,12 @@ def test_more_than_the_largest_batch_is_refused() -> None:
     with pytest.raises(ValueError, match="17 rows are more than the largest batch of 16"):
         Replay(counts.append, CPU)(17)
     assert counts == []
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"), [(0, []), (1, [1]), (7, [1, 2, 4]), (8, [8]), (13, [1, 4, 8]), (21, [1, 4, 8, 8])]
+)
+def test_rows_run_in_whole_buckets_the_smallest_first(count: int, sizes: list[int]) -> None:
+    parts = list(Replay(lambda _: None, CPU, buckets=(1, 2, 4, 8)).parts(count))
+    assert [part.stop - part.start for part in parts] == sizes
+    assert [row for part in parts for row in range(part.start, part.stop)] == list(range(count))
