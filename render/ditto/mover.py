@@ -234,7 +234,8 @@ class Mover:
         """The row of motion (265,) that the first window of this run begins with."""
         with self._beside():
             now = self._stage.latest(self._state, Turn.of([self._runs[slot].turn(slot)]))
-            return self._options.at(torch.tensor([slot])).bounded(now.first[:, None])[0, 0]
+            row = self._options.at(torch.tensor([slot])).bounded(now.first[:, None])[0, 0]
+        return self._lane.lend(row)
 
     def close(self, slot: int) -> None:
         """Forget `slot`."""

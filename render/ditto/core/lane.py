@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 import torch
+from torch import Tensor
 
 FIRST = -1
 """Of the priorities of streams: small kernels find their place between large ones."""
@@ -22,6 +23,10 @@ class Lane(Protocol):
         """What is called for from here on comes after all that was called for in the lane."""
         ...
 
+    def lend(self, tensor: Tensor) -> Tensor:
+        """`tensor`, made in the lane, for use outside: its memory is not used again before that is over."""
+        ...
+
 
 class PlainLane:
     """On the CPU."""
@@ -31,6 +36,9 @@ class PlainLane:
 
     def join(self) -> None:
         pass
+
+    def lend(self, tensor: Tensor) -> Tensor:
+        return tensor
 
 
 class CudaLane:
@@ -49,6 +57,10 @@ class CudaLane:
 
     def join(self) -> None:
         torch.cuda.current_stream(self._device).wait_stream(self._stream)
+
+    def lend(self, tensor: Tensor) -> Tensor:
+        tensor.record_stream(torch.cuda.current_stream(self._device))
+        return tensor
 
 
 def lane_for(device: torch.device) -> Lane:

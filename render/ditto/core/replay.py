@@ -27,6 +27,9 @@ class Replay:
         self._function, self._device = function, device
         self._buckets = sorted(buckets)
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
+        self._beside = torch.cuda.Stream(device) if device.type == "cuda" else None
+        """Where it is captured: libraries keep room to work in for each stream, which two replays that run at
+        the same time must not share."""
 
     def capture(self) -> None:
         """Every bucket, the largest first, so that the smaller ones find room in what it took."""
@@ -71,7 +74,8 @@ class Replay:
     def _captured(self, bucket: int) -> torch.cuda.CUDAGraph:
         """After one run outside, in which kernels are compiled and libraries take their room. Nothing is
         collected meanwhile: what would be destroyed may hold memory of the device."""
-        beside = torch.cuda.Stream(self._device)
+        beside = self._beside
+        assert beside is not None, "there are graphs on a GPU alone"
         beside.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(beside):
             self._function(bucket)
@@ -81,7 +85,7 @@ class Replay:
         gc.collect()
         gc.disable()
         try:
-            with torch.cuda.graph(graph, pool=others[0].pool() if others else None):
+            with torch.cuda.graph(graph, pool=others[0].pool() if others else None, stream=beside):
                 self._function(bucket)
         finally:
             gc.enable()

@@ -52,6 +52,16 @@ def test_what_is_drawn_next_waits_for_the_lane_and_the_host_does_not(cuda: CudaL
     assert LOG == ["drawing waits for lane"]
 
 
+def test_memory_that_is_lent_stays_until_what_is_drawn_has_read_it(cuda: CudaLane) -> None:
+    class Lent:
+        def record_stream(self, stream: FakeStream) -> None:
+            LOG.append(f"{stream.name} reads it")
+
+    lent = Lent()
+    assert cuda.lend(lent) is lent  # type: ignore[arg-type, comparison-overlap]
+    assert LOG == ["drawing reads it"]
+
+
 def test_small_kernels_of_the_lane_come_first(cuda: CudaLane) -> None:
     assert cuda._stream.priority == lane.FIRST < 0
 
@@ -62,4 +72,5 @@ def test_on_the_cpu_work_is_done_as_it_is_called_for() -> None:
     with one(after=False):
         found = torch.ones(1)
     one.join()
+    assert one.lend(found) is found
     assert found.item() == 1
