@@ -1,6 +1,6 @@
 import pytest
 import torch
-from visavis.render.ditto.core import conv_kernels
+from visavis.render.ditto.core import conv_tiles
 from visavis.scripts import bench_kernels
 
 
@@ -13,7 +13,7 @@ def test_each_kernel_on_each_shape_has_tiles_to_try() -> None:
         assert len(set(one.tiles())) == len(one.tiles()) > 5
         kind = type(one.table[one.key])
         assert all(isinstance(tile, kind) for tile in one.tiles())
-    assert {one.key for one in works if one.flops} == set(conv_kernels.TILES)
+    assert {one.key for one in works if one.flops} == set(conv_tiles.TILES)
 
 
 def test_a_machine_without_a_gpu_is_told(

@@ -14,7 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from . import conv_kernels
-from .conv_kernels import stored
+from .conv_tiles import readable, stored
 from .decoder_twins import EPSILON
 from .layers import convolved
 from .tile import Tile
@@ -328,7 +328,7 @@ def modulated(
     undo: Tensor | None = None,
 ) -> None:
     """As one kernel, or, of what that does not take, as cuDNN's convolution and what follows it."""
-    if conv_kernels.readable(shared):
+    if readable(shared):
         fused = conv_kernels.modulated
         fused(shared, weight, bias, x, stats, enlarge=enlarge, slope=slope, out=out, fit=fit, undo=undo)
         return

@@ -8,6 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from . import conv_kernels
+from .conv_tiles import readable
 from .layers import convolved
 from .sampling_kernels import deform, motion_input
 from .tile import Tile
@@ -24,7 +25,7 @@ TILES: Final[dict[str, Tile]] = {
 
 def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
     """As a kernel, or, of what that does not take, as cuDNN's."""
-    if conv_kernels.readable(x) and conv_kernels.is_uneven(weight):
+    if readable(x) and conv_kernels.is_uneven(weight):
         conv_kernels.uneven(x, weight, out=out)
     else:
         out.copy_(convolved(x, weight))

@@ -6,7 +6,7 @@ from support.core import alike, normal, unwritten
 from support.eight_bits import EACH_FORMAT, alike_eight, eight_bits, exact_casts, unwritten_eight
 from support.interpreter import triton
 from torch import Tensor
-from visavis.render.ditto.core import conv_kernels, conv_twins, decoder_kernels, decoder_twins, warp_twins
+from visavis.render.ditto.core import conv_kernels, conv_tiles, conv_twins, decoder_twins, warp_twins
 from visavis.render.ditto.core.low_bits import FORMATS, Format
 from visavis.render.ditto.core.tile import ConvTile
 
@@ -32,7 +32,7 @@ def test_convolved(dtype: torch.dtype, side: int, inputs: int, outputs: int) -> 
 
 @EACH_DTYPE
 def test_sums_of_channels_come_with_it(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(conv_kernels.TILES, "convolved", ConvTile(32, 16, 16, 4, 2))
+    monkeypatch.setitem(conv_tiles.TILES, "convolved", ConvTile(32, 16, 16, 4, 2))
     x, weight = normal(2, 8, 8, 16).to(dtype), last(normal(20, 16, 3, 3, seed=1).to(dtype))
     outs, sums = unwritten((2, 8, 8, 20), dtype), unwritten((2, 2, 20), torch.float32)
     for out, own, ops in zip(outs, sums, PAIR, strict=True):
@@ -49,7 +49,7 @@ def test_sums_of_channels_come_with_it(dtype: torch.dtype, monkeypatch: pytest.M
 def test_uneven(
     dtype: torch.dtype, side: int, inputs: int, outputs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(conv_kernels.TILES, "uneven", ConvTile(16, 16, 32, 4, 2))
+    monkeypatch.setitem(conv_tiles.TILES, "uneven", ConvTile(16, 16, 32, 4, 2))
     x, weight = (
         normal(2, 6, 11, inputs).to(dtype),
         last(normal(outputs, inputs, side, side, seed=1).to(dtype)),
@@ -108,9 +108,3 @@ def test_modulated_by_eight_bits(format: Format, monkeypatch: pytest.MonkeyPatch
     alike(*halves)
     alike_eight(*eights, rare=1e-3)
     assert float(eights[0].float().max()) == most
-
-
-def test_what_is_halfway_goes_to_the_even_whole_number() -> None:
-    bias, out = torch.tensor([0.5, 1.5, 2.5, 126.5, 400]), torch.zeros(1, 1, 1, 5, dtype=torch.int8)
-    decoder_kernels.shared(torch.zeros(1, 1, 1, 5), bias, factor=1, out=out, fit=1.0)
-    assert out.flatten().tolist() == [0, 2, 2, 126, 127]

@@ -1,0 +1,39 @@
+"""How tiles lie in pictures, and what is stored of sums; `test_conv_kernels` has all of it at work."""
+
+import pytest
+import torch
+from support.interpreter import triton
+from visavis.render.ditto.core import decoder_kernels
+from visavis.render.ditto.core.conv_tiles import TILES, fitting, readable, rows_of
+from visavis.render.ditto.core.tile import ConvTile
+
+assert triton is not None
+
+
+@pytest.mark.parametrize(
+    ("width", "rows", "across"), [(256, 1, 128), (128, 1, 128), (64, 2, 64), (65, 1, 128)]
+)
+def test_a_tile_is_a_row_or_two_shorter_ones(width: int, rows: int, across: int) -> None:
+    for tile in TILES.values():
+        assert rows_of(tile, width) == (rows, across)
+
+
+def test_kernels_take_what_comes_in_whole_sixteen_bytes_and_few_bits() -> None:
+    taken = [
+        (dtype, channels)
+        for dtype in (torch.int8, torch.float16, torch.float32)
+        for channels in (8, 16, 20)
+        if readable(torch.zeros(1, 2, 2, channels, dtype=dtype))
+    ]
+    assert taken == [(torch.int8, 16), (torch.float16, 8), (torch.float16, 16)]
+
+
+def test_a_tile_is_no_larger_than_there_is_to_do() -> None:
+    assert fitting(ConvTile(128, 256, 64, 8, 3), 48, 20) == ConvTile(128, 64, 32, 8, 3)
+    assert fitting(ConvTile(128, 256, 64, 8, 3), 3, 512) == ConvTile(128, 16, 64, 8, 3)
+
+
+def test_what_is_halfway_goes_to_the_even_whole_number() -> None:
+    bias, out = torch.tensor([0.5, 1.5, 2.5, 126.5, 400]), torch.zeros(1, 1, 1, 5, dtype=torch.int8)
+    decoder_kernels.shared(torch.zeros(1, 1, 1, 5), bias, factor=1, out=out, fit=1.0)
+    assert out.flatten().tolist() == [0, 2, 2, 126, 127]
