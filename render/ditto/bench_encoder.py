@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .core.lane import FIRST
 from .core.mirror import sent
 from .core.replay import Replay
 from .features import WIDTH, rows_of
@@ -70,7 +71,7 @@ class StandInEncoder:
         self._network = EncoderNetwork(size or EncoderSize()).to(device, dtype).eval().requires_grad_(False)
         self._samples = torch.zeros(most, samples, device=device, dtype=dtype)
         self._rows = torch.zeros(most, rows_of(samples), WIDTH, device=device, dtype=dtype)
-        self._replay = Replay(self._encode, device)
+        self._replay = Replay(self._encode, device, priority=FIRST)
         self._replay.capture()
 
     def __call__(self, samples: Tensor) -> Tensor:

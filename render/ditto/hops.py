@@ -39,7 +39,7 @@ class Turn:
     @classmethod
     def of(cls, turns: Sequence[tuple[int, int, int]]) -> Self:
         """Of a slot, its windows and its origin each."""
-        return cls(*np.array(turns, np.int64).reshape(-1, 3).T)
+        return cls(*np.ascontiguousarray(np.array(turns, np.int64).reshape(-1, 3).T))
 
     @classmethod
     def alone(cls, windows: int, slots: int = 1) -> Self:

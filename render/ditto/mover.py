@@ -245,9 +245,11 @@ class Mover:
     @contextmanager
     def _beside(self) -> Generator[None]:
         """In the order of what is heard, and before what comes."""
-        with self._lane():
-            yield
-        self._lane.join()
+        try:
+            with self._lane():
+                yield
+        finally:
+            self._lane.join()
 
     def _begin(self, slot: int, run: _Run, frame: int) -> None:
         """Have `slot` come out of silence at `frame`."""

