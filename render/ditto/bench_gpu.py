@@ -31,6 +31,7 @@ from .delay import WindowShape
 from .features import Chunk
 from .lmdm import LmdmSize, MotionDecoder
 from .networks import PICTURE_DTYPES, Networks, fused
+from .painter import BATCH
 from .presets import PRESETS
 from .random_weights import loaded
 from .stitch import StitchNetwork, StitchSize
@@ -42,8 +43,6 @@ FLOPS_A_FRAME: Final = 1233.6e9
 FEWEST_FLOPS: Final = 1086e9
 CEILING_FLOPS: Final = 754e12
 """A second, of the best convolution on an H200 in half precision."""
-MOST_AT_ONCE: Final = 8
-"""Frames a call for 8 bits."""
 PACES: Final = ("balanced", "low-latency")
 
 
@@ -182,7 +181,7 @@ def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]
 def _low_bits(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]:
     """Warp and decoder in a row, whose plan for 8 bits is of other faces; errors are against full precision,
     and of the same without 8 bits."""
-    batch, ops = min(MOST_AT_ONCE, max(bench.batches)), ops_for(device).decoder
+    batch, ops = min(BATCH, max(bench.batches)), ops_for(device).decoder
     exact, network = _plain(bench, device, torch.float32)
     warp, decoder = fused(*_plain(bench, torch.device("cpu"), torch.float32), device)
     feature, source, driven = _inputs(bench, device, 2 * batch)

@@ -11,10 +11,10 @@ from .conv_tiles import (
     TILES,
     added,
     cells,
+    cut,
     place,
     products,
     put,
-    rows_of,
     seen,
     stored,
     taps,
@@ -74,11 +74,10 @@ def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Te
     batch, height, width, inputs = x.shape
     outputs = weight.shape[0]
     tile = tile_for("convolved", x, outputs)
-    rows, across = rows_of(tile, width)
-    tiles = triton.cdiv(width, across) * triton.cdiv(height, rows)
-    parts = out if sums is None else torch.empty(batch, tiles, 2, outputs, device=x.device)
-    _convolved[(batch * tiles * triton.cdiv(outputs, tile.channels),)](
-        seen(x, across, tile.inputs),
+    laid = cut(tile, height, width)
+    parts = out if sums is None else torch.empty(batch, laid.tiles, 2, outputs, device=x.device)
+    _convolved[(batch * laid.tiles * triton.cdiv(outputs, tile.channels),)](
+        seen(x, laid.across, tile.inputs),
         weights(weight, tile.channels, tile.inputs),
         scale,
         out,
@@ -90,8 +89,8 @@ def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Te
         weight.shape[-1],
         x.dtype == torch.int8,
         sums is not None,
-        rows,
-        across,
+        laid.rows,
+        laid.across,
         tile.channels,
         tile.inputs,
         num_warps=tile.warps,
@@ -99,6 +98,41 @@ def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Te
     )
     if sums is not None:
         torch.sum(parts, 1, out=sums)
+
+
+@triton.jit
+def _apart(
+    found,
+    more,
+    below,
+    more_below,
+    x,
+    weight,
+    weight_more,
+    slot,
+    y,
+    column,
+    tap,
+    channel,
+    IN: tl.constexpr,
+    SIDE: tl.constexpr,
+    ROWS: tl.constexpr,
+    ACROSS: tl.constexpr,
+    CHANNELS: tl.constexpr,
+    INPUTS: tl.constexpr,
+):
+    """With the products of INPUTS channels at one place of the kernel: of the first CHANNELS outputs and of
+    `more`, of a row and of the one `below`."""
+    right = weight.load([0, tap * IN + channel]).T
+    right_more = weight_more.load([CHANNELS, tap * IN + channel]).T
+    left = taps(x, slot, y, column, tap, channel, SIDE, ACROSS, INPUTS)
+    found = added(found, left, right, INPUTS)
+    more = added(more, left, right_more, INPUTS)
+    if ROWS == 2:
+        left = taps(x, slot, y + 1, column, tap, channel, SIDE, ACROSS, INPUTS)
+        below = added(below, left, right, INPUTS)
+        more_below = added(more_below, left, right_more, INPUTS)
+    return found, more, below, more_below
 
 
 @triton.jit
@@ -133,25 +167,28 @@ def _uneven(
     for step in range(SIDE * SIDE * steps):
         tap = step // steps
         channel = step % steps * INPUTS
-        right = weight.load([0, tap * IN + channel]).T
-        right_more = weight_more.load([CHANNELS, tap * IN + channel]).T
-        left = taps(x, slot, y, column, tap, channel, SIDE, ACROSS, INPUTS)
-        found = added(found, left, right, INPUTS)
-        more = added(more, left, right_more, INPUTS)
-        if ROWS == 2:
-            left = taps(x, slot, y + 1, column, tap, channel, SIDE, ACROSS, INPUTS)
-            below = added(below, left, right, INPUTS)
-            more_below = added(more_below, left, right_more, INPUTS)
+        found, more, below, more_below = _apart(
+            *(found, more, below, more_below, x, weight, weight_more, slot, y, column, tap, channel),
+            *(IN, SIDE, ROWS, ACROSS, CHANNELS, INPUTS),
+        )
     for tap in range(SIDE * SIDE):
-        right = weight_rest.load([0, tap * IN + IN - REST]).T
-        right_more = weight_both.load([CHANNELS, tap * IN + IN - REST]).T
-        left = taps(x_rest, slot, y, column, tap, IN - REST, SIDE, ACROSS, REST)
-        found = added(found, left, right, REST)
-        more = added(more, left, right_more, REST)
-        if ROWS == 2:
-            left = taps(x_rest, slot, y + 1, column, tap, IN - REST, SIDE, ACROSS, REST)
-            below = added(below, left, right, REST)
-            more_below = added(more_below, left, right_more, REST)
+        found, more, below, more_below = _apart(
+            *(
+                found,
+                more,
+                below,
+                more_below,
+                x_rest,
+                weight_rest,
+                weight_both,
+                slot,
+                y,
+                column,
+                tap,
+                IN - REST,
+            ),
+            *(IN, SIDE, ROWS, ACROSS, CHANNELS, REST),
+        )
     output = tl.arange(0, CHANNELS)
     further = CHANNELS + tl.arange(0, MORE)
     cell, inside = cells(slot, y, column, H, W, ACROSS)
@@ -176,10 +213,10 @@ def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
     batch, height, width, inputs = x.shape
     outputs, tile = weight.shape[0], TILES["uneven"]
     more, rest = triton.next_power_of_2(outputs - tile.channels), inputs % tile.inputs
-    rows, across = rows_of(tile, width)
-    _uneven[(batch * triton.cdiv(width, across) * triton.cdiv(height, rows),)](
-        seen(x, across, tile.inputs),
-        seen(x, across, rest),
+    laid = cut(tile, height, width)
+    _uneven[(batch * laid.tiles,)](
+        seen(x, laid.across, tile.inputs),
+        seen(x, laid.across, rest),
         weights(weight, tile.channels, tile.inputs),
         weights(weight, more, tile.inputs),
         weights(weight, tile.channels, rest),
@@ -190,8 +227,8 @@ def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
         outputs,
         inputs,
         weight.shape[-1],
-        rows,
-        across,
+        laid.rows,
+        laid.across,
         tile.channels,
         more,
         tile.inputs,
@@ -314,10 +351,9 @@ def modulated(
     batch, height, width, channels = out.shape
     inputs = shared.shape[-1]
     tile = tile_for("modulated", shared, channels)
-    rows, across = rows_of(tile, width)
-    tiles = triton.cdiv(width, across) * triton.cdiv(height, rows)
-    _modulated[(batch * tiles * triton.cdiv(channels, tile.channels),)](
-        seen(shared, across, tile.inputs),
+    laid = cut(tile, height, width)
+    _modulated[(batch * laid.tiles * triton.cdiv(channels, tile.channels),)](
+        seen(shared, laid.across, tile.inputs),
         weights(weight, 2 * tile.channels, tile.inputs),
         bias if undo is None else undo,
         bias,
@@ -333,8 +369,8 @@ def modulated(
         shared.dtype == torch.int8,
         enlarge,
         undo is not None,
-        rows,
-        across,
+        laid.rows,
+        laid.across,
         tile.channels,
         tile.inputs,
         num_warps=tile.warps,

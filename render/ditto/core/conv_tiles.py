@@ -7,6 +7,7 @@ copy engine brings: it gives zeros beyond a picture's borders. Channels must com
 of the same cells follow one another, so that what they read is still near.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 import triton
@@ -129,10 +130,20 @@ def readable(x: Tensor) -> bool:
     return x.element_size() <= 2 and x.shape[-1] * x.element_size() % BYTES == 0
 
 
-def rows_of(tile: ConvTile, width: int) -> tuple[int, int]:
-    """Of a program's cells in pictures so wide: one row, or two where that is shorter; and how long it is."""
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Of a picture into tiles of `rows`, one or two, of `across` cells: so many `tiles`."""
+
+    rows: int
+    across: int
+    tiles: int
+
+
+def cut(tile: ConvTile, height: int, width: int) -> Cut:
+    """For programs of `tile`: a row of its cells, or two rows where pictures are less wide."""
     across = min(tile.cells, 1 << (width - 1).bit_length())
-    return (1 if across == tile.cells else 2), across
+    rows = 1 if across == tile.cells else 2
+    return Cut(rows, across, triton.cdiv(width, across) * triton.cdiv(height, rows))
 
 
 def seen(x: Tensor, across: int, inputs: int) -> TensorDescriptor:

@@ -2,12 +2,12 @@
 
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Protocol
+from typing import Final, Protocol
 
 import torch
 from torch import Tensor
 
-FIRST = -1
+FIRST: Final = -1
 """Of the priorities of streams: small kernels find their place between large ones."""
 
 

@@ -45,14 +45,12 @@ class Replay:
     def parts(self, count: int) -> Iterator[slice]:
         """`count` rows in as few runs as need no row more: whole buckets, the smallest first, since until one
         has come the device has nothing to do."""
-        largest = self._buckets[-1]
-        sizes = [largest] * (count // largest)
-        left = count % largest
-        for bucket in reversed(self._buckets[:-1]):
+        sizes, left = list[int](), count
+        for bucket in reversed(self._buckets):
             sizes += [bucket] * (left // bucket)
             left %= bucket
         first = 0
-        for size in sorted(sizes):
+        for size in reversed(sizes):
             yield slice(first, first + size)
             first += size
 

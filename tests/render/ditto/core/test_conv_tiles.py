@@ -4,17 +4,18 @@ import pytest
 import torch
 from support.interpreter import triton
 from visavis.render.ditto.core import decoder_kernels
-from visavis.render.ditto.core.conv_tiles import TILES, readable, rows_of, tile_for
+from visavis.render.ditto.core.conv_tiles import TILES, Cut, cut, readable, tile_for
 
 assert triton is not None
 
 
 @pytest.mark.parametrize(
-    ("width", "rows", "across"), [(256, 1, 128), (128, 1, 128), (64, 2, 64), (65, 1, 128)]
+    ("width", "rows", "across", "tiles"),
+    [(256, 1, 128, 14), (128, 1, 128, 7), (64, 2, 64, 4), (65, 1, 128, 7)],
 )
-def test_a_tile_is_a_row_or_two_shorter_ones(width: int, rows: int, across: int) -> None:
+def test_a_tile_is_a_row_or_two_shorter_ones(width: int, rows: int, across: int, tiles: int) -> None:
     for tile in TILES.values():
-        assert rows_of(tile, width) == (rows, across)
+        assert cut(tile, 7, width) == Cut(rows, across, tiles)
 
 
 def test_kernels_take_what_comes_in_whole_sixteen_bytes_and_few_bits() -> None:
