@@ -44,6 +44,7 @@ FEWEST_FLOPS: Final = 1086e9
 CEILING_FLOPS: Final = 754e12
 """A second, of the best convolution on an H200 in half precision."""
 PACES: Final = ("balanced", "low-latency")
+BATCHES: Final = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class GpuBench:
 
     device: str = "auto"
     seed: int = 1
-    batches: tuple[int, ...] = BUCKETS
+    batches: tuple[int, ...] = BATCHES
     rounds: int = 30
     most: int = 16
     ticks: int = 500

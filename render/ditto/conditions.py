@@ -4,7 +4,7 @@ A row is (1103,): audio 1024, emotion 8, eye openness 2, eye-ball movement 6, ca
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 
 import torch
@@ -103,7 +103,17 @@ class ConditionState:
 
     def at(self, slots: Tensor) -> Self:
         """A copy of what `slots` (k,) int64 have."""
-        return type(self)(*(getattr(self, field.name)[slots] for field in fields(self)))
+        emotions, eyes = self.emotions[slots], self.eyes[slots]
+        filmed = slice(int(eyes.max()) if len(slots) else 0)
+        return type(self)(
+            self.emotion[slots],
+            emotions,
+            self.eye_open[slots, filmed],
+            self.eye_ball[slots, filmed],
+            eyes,
+            self.canonical[slots],
+            self.start[slots],
+        )
 
     def set_emotion(self, slot: int, emotion: Emotion) -> None:
         """The emotion of `slot` from now on. ValueError if it is none, or longer than there is room for."""

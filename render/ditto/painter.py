@@ -27,7 +27,7 @@ from .networks import Networks
 from .past import Past
 from .putback import feather
 
-BUCKETS: Final = (1, 2, 4, 8)
+BUCKETS: Final = (1, 2, 3, 4, 8)
 """Frames a call of the networks. Sixteen take twice as long as eight, and twice their memory."""
 BATCH: Final = BUCKETS[-1]
 _CONTROLS: Final = "controls."
@@ -103,7 +103,7 @@ class Painter:
         self._every = torch.arange(slots, device=self._device)
         self._faces: dict[int, _Face] = {}
         most = min(slots, BATCH)
-        self._replay = Replay(self._draw, self._device, buckets=[one for one in BUCKETS if one < 2 * most])
+        self._replay = Replay(self._draw, self._device, buckets=[one for one in BUCKETS if one <= most])
 
     def warm(self) -> None:
         """Compile and capture all that `paint` runs, so that it only replays. Slots must be closed."""

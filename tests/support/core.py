@@ -81,6 +81,8 @@ def official_shapes() -> None:
     found, flat = half(16, 64, 64, 176), half(1, 64, 64, 512)
     weight = half(176, 144, 7, 7).contiguous(memory_format=torch.channels_last)
     conv_kernels.uneven(half(16, 64, 64, 144), weight, out=found)
+    weight = half(432, 144, 3, 3).contiguous(memory_format=torch.channels_last)
+    conv_kernels.uneven(half(16, 64, 64, 144), weight, out=half(16, 64, 64, 432))
     volume = half(1, 16, 64, 64, 32)
     sampling_kernels.deform(found, full(22), points, points, volume, which, taps=7, out=flat)
     sums = warp_kernels.depth_sum
@@ -105,8 +107,10 @@ def official_shapes() -> None:
     weight = half(1024, 128, 3, 3).contiguous(memory_format=torch.channels_last)
     shared = half(1, 64, 64, 128)
     conv_kernels.modulated(shared, weight, full(1024), x, stats, enlarge=1, slope=0.2, out=x)
-    weight = half(512, 512, 3, 3).contiguous(memory_format=torch.channels_last)
-    conv_kernels.convolved(x, weight, full(512), out=half(1, 64, 64, 512))
+    weight = half(128, 256, 3, 3).contiguous(memory_format=torch.channels_last)
+    for slots in (1, 8):
+        seen, out = half(slots, 64, 64, 256), half(slots, 64, 64, 128)
+        conv_kernels.convolved(seen, weight, None, out=out)
 
 
 def official_low_bits(dtype: torch.dtype) -> None:
@@ -153,6 +157,4 @@ def official_low_bits(dtype: torch.dtype) -> None:
     ):
         weight, out = low(outputs, width, 3, 3), half(1, side, side, outputs)
         for stats in (None, full(1, 2, outputs)):
-            decoder_kernels.low_convolved(
-                low(1, side, side, width), weight, full(outputs), out=out, stats=stats
-            )
+            decoder_kernels.convolved(low(1, side, side, width), weight, full(outputs), out=out, stats=stats)

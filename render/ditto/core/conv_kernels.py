@@ -36,6 +36,7 @@ def _convolved(
     IN: tl.constexpr,
     SIDE: tl.constexpr,
     WHOLE: tl.constexpr,
+    SCALES: tl.constexpr,
     MEASURES: tl.constexpr,
     ROWS: tl.constexpr,
     ACROSS: tl.constexpr,
@@ -51,7 +52,7 @@ def _convolved(
     )
     output = first + tl.arange(0, CHANNELS)
     wanted = output < OUT
-    by = tl.load(scale + output, mask=wanted, other=0.0)[None, :]
+    by = tl.load(scale + output, mask=wanted, other=0.0)[None, :] if SCALES else 1.0
     cell, inside = cells(slot, y, column, H, W, ACROSS)
     found = tl.where(inside[:, None], found.to(tl.float32) * by, 0.0)
     put(found, out, cell, inside, output, wanted, OUT)
@@ -70,7 +71,9 @@ def _convolved(
         tl.store(target + OUT, squares, mask=wanted)
 
 
-def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Tensor | None = None) -> None:
+def convolved(
+    x: Tensor, weight: Tensor, scale: Tensor | None, *, out: Tensor, sums: Tensor | None = None
+) -> None:
     batch, height, width, inputs = x.shape
     outputs = weight.shape[0]
     tile = tile_for("convolved", x, outputs)
@@ -79,7 +82,7 @@ def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Te
     _convolved[(batch * laid.tiles * triton.cdiv(outputs, tile.channels),)](
         seen(x, laid.across, tile.inputs),
         weights(weight, tile.channels, tile.inputs),
-        scale,
+        out if scale is None else scale,
         out,
         parts,
         height,
@@ -88,6 +91,7 @@ def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Te
         inputs,
         weight.shape[-1],
         x.dtype == torch.int8,
+        scale is not None,
         sums is not None,
         laid.rows,
         laid.across,
@@ -109,6 +113,7 @@ def _apart(
     x,
     weight,
     weight_more,
+    first,
     slot,
     y,
     column,
@@ -121,10 +126,10 @@ def _apart(
     CHANNELS: tl.constexpr,
     INPUTS: tl.constexpr,
 ):
-    """With the products of INPUTS channels at one place of the kernel: of the first CHANNELS outputs and of
-    `more`, of a row and of the one `below`."""
-    right = weight.load([0, tap * IN + channel]).T
-    right_more = weight_more.load([CHANNELS, tap * IN + channel]).T
+    """With the products of INPUTS channels at one place of the kernel: of CHANNELS outputs from `first` on
+    and of `more`, of a row and of the one `below`."""
+    right = weight.load([first, tap * IN + channel]).T
+    right_more = weight_more.load([first + CHANNELS, tap * IN + channel]).T
     left = taps(x, slot, y, column, tap, channel, SIDE, ACROSS, INPUTS)
     found = added(found, left, right, INPUTS)
     more = added(more, left, right_more, INPUTS)
@@ -156,9 +161,11 @@ def _uneven(
     INPUTS: tl.constexpr,
     REST: tl.constexpr,
 ):
-    """A program owns all outputs of its cells: CHANNELS of them, and MORE. It reads INPUTS channels at a time
-    of all places, then the REST of all."""
-    slot, y, column = place(tl.program_id(0), H, W, ROWS, ACROSS)
+    """A program owns outputs of its cells: CHANNELS of them, and MORE. It reads INPUTS channels at a time of
+    all places, then the REST of all."""
+    groups = (OUT + CHANNELS + MORE - 1) // (CHANNELS + MORE)
+    first = tl.program_id(0) % groups * (CHANNELS + MORE)
+    slot, y, column = place(tl.program_id(0) // groups, H, W, ROWS, ACROSS)
     found = tl.zeros([ACROSS, CHANNELS], tl.float32)
     more = tl.zeros([ACROSS, MORE], tl.float32)
     below = tl.zeros([ACROSS, CHANNELS], tl.float32)
@@ -168,7 +175,7 @@ def _uneven(
         tap = step // steps
         channel = step % steps * INPUTS
         found, more, below, more_below = _apart(
-            *(found, more, below, more_below, x, weight, weight_more, slot, y, column, tap, channel),
+            *(found, more, below, more_below, x, weight, weight_more, first, slot, y, column, tap, channel),
             *(IN, SIDE, ROWS, ACROSS, CHANNELS, INPUTS),
         )
     for tap in range(SIDE * SIDE):
@@ -181,6 +188,7 @@ def _uneven(
                 x_rest,
                 weight_rest,
                 weight_both,
+                first,
                 slot,
                 y,
                 column,
@@ -189,8 +197,8 @@ def _uneven(
             ),
             *(IN, SIDE, ROWS, ACROSS, CHANNELS, REST),
         )
-    output = tl.arange(0, CHANNELS)
-    further = CHANNELS + tl.arange(0, MORE)
+    output = first + tl.arange(0, CHANNELS)
+    further = first + CHANNELS + tl.arange(0, MORE)
     cell, inside = cells(slot, y, column, H, W, ACROSS)
     put(found, out, cell, inside, output, output < OUT, OUT)
     put(more, out, cell, inside, further, further < OUT, OUT)
@@ -201,20 +209,27 @@ def _uneven(
 
 
 def is_uneven(weight: Tensor) -> bool:
-    """Whether `uneven` takes it: its outputs are one tile and a part of one more, its inputs some tiles and a
-    part that is a power of two."""
+    """Whether `uneven` takes it: its outputs are more than one tile, its inputs some tiles and a part that is
+    a power of two."""
     (outputs, inputs), tile = weight.shape[:2], TILES["uneven"]
     rest = inputs % tile.inputs
-    return tile.channels < outputs <= 2 * tile.channels and rest >= FEWEST and rest & (rest - 1) == 0
+    return outputs > tile.channels and rest >= FEWEST and rest & (rest - 1) == 0
+
+
+def beside(outputs: int, channels: int) -> int:
+    """Outputs of a program beside `channels`, a power of two, such that all programs of a cell have the
+    fewest that are none."""
+    sizes = [1 << power for power in range(FEWEST.bit_length() - 1, channels.bit_length())]
+    return min(sizes, key=lambda more: -(-outputs // (channels + more)) * (channels + more))
 
 
 def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
     """As `convolved`, for numbers of inputs and outputs that are each a little more than a power of two."""
     batch, height, width, inputs = x.shape
-    outputs, tile = weight.shape[0], TILES["uneven"]
-    more, rest = triton.next_power_of_2(outputs - tile.channels), inputs % tile.inputs
+    outputs, tile = weight.shape[0], TILES["uneven" if weight.shape[-1] > 3 else "uneven_3"]
+    more, rest = beside(outputs, tile.channels), inputs % tile.inputs
     laid = cut(tile, height, width)
-    _uneven[(batch * laid.tiles,)](
+    _uneven[(batch * laid.tiles * triton.cdiv(outputs, tile.channels + more),)](
         seen(x, laid.across, tile.inputs),
         seen(x, laid.across, rest),
         weights(weight, tile.channels, tile.inputs),

@@ -18,13 +18,17 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from .tile import ConvTile
 
 TILES: Final[dict[str, ConvTile]] = {
-    "convolved": ConvTile(cells=128, channels=256, inputs=64, warps=8, stages=3),
+    "convolved": ConvTile(cells=128, channels=128, inputs=64, warps=4, stages=3),
     "uneven": ConvTile(cells=128, channels=128, inputs=64, warps=8, stages=2),
+    "uneven_3": ConvTile(cells=128, channels=128, inputs=64, warps=4, stages=2),
     "convolved_8": ConvTile(cells=128, channels=128, inputs=128, warps=4, stages=3),
     "modulated": ConvTile(cells=128, channels=64, inputs=64, warps=4, stages=3),
     "modulated_8": ConvTile(cells=128, channels=64, inputs=128, warps=4, stages=3),
 }
-"""By kernel, `_8` for what has 8 bits; `scripts/bench_kernels` tries others."""
+"""By kernel, `_8` for what has 8 bits, `_3` for weights three places wide; `scripts/bench_kernels` tries
+others."""
+MANY: Final = 128
+"""Programs that keep a card busy."""
 FEWEST: Final = 16
 """Of each side that tensor cores multiply."""
 FEWEST_BYTES: Final = 32
@@ -161,9 +165,11 @@ def tile_for(kernel: str, x: Tensor, outputs: int) -> ConvTile:
     """The tile of `kernel` where it reads `x`, no larger than there is to do."""
     inputs, size = x.shape[-1], x.element_size()
     tile = TILES[kernel if size > 1 else f"{kernel}_8"]
+    channels = max(FEWEST, min(tile.channels, triton.next_power_of_2(outputs)))
+    programs = triton.cdiv(x.shape[:-1].numel(), tile.cells) * triton.cdiv(outputs, channels)
     return ConvTile(
-        tile.cells,
-        max(FEWEST, min(tile.channels, triton.next_power_of_2(outputs))),
+        tile.cells if programs >= MANY else max(FEWEST, tile.cells // 2),
+        channels,
         max(FEWEST, FEWEST_BYTES // size, min(tile.inputs, triton.next_power_of_2(inputs))),
         tile.warps,
         tile.stages,

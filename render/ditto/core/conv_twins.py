@@ -8,13 +8,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 
-def convolved(x: Tensor, weight: Tensor, scale: Tensor, *, out: Tensor, sums: Tensor | None = None) -> None:
+def convolved(
+    x: Tensor, weight: Tensor, scale: Tensor | None, *, out: Tensor, sums: Tensor | None = None
+) -> None:
     """Into `out` (B, H, W, O), `x` (B, H, W, I) by `weight`, of odd height and width, times `scale` (O,)
-    float32: that which undoes how both were scaled to fit few bits.
+    float32, if any: that which undoes how both were scaled to fit few bits.
 
     Into `sums` (B, 2, O) float32 the sums of each channel, before it is rounded, and of its square.
     """
-    found = products(x, weight) * scale
+    found = products(x, weight) if scale is None else products(x, weight) * scale
     out[:] = found
     if sums is not None:
         sums[:, 0] = found.sum((1, 2))

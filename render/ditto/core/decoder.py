@@ -65,8 +65,8 @@ class DecoderOps(Protocol):
         undo: Tensor | None = None,
     ) -> None: ...
 
-    def low_convolved(
-        self, x: Tensor, weight: Tensor, undo: Tensor, *, out: Tensor, stats: Tensor | None = None
+    def convolved(
+        self, x: Tensor, weight: Tensor, undo: Tensor | None, *, out: Tensor, stats: Tensor | None = None
     ) -> None: ...
 
     def rectify(
@@ -159,7 +159,7 @@ class FastDecoder(nn.Module):
         """Without the bias; into `stats` those of what comes out."""
         if by.undo is not None:
             found = self._empty(*x.shape[:3], by.weight.shape[0])
-            self._ops.low_convolved(x, by.weight, by.undo, out=found, stats=stats)
+            self._ops.convolved(x, by.weight, by.undo, out=found, stats=stats)
             return found
         found = convolved(x, by.weight)
         if stats is not None:
@@ -197,8 +197,12 @@ class FastDecoder(nn.Module):
 
     def _map(self, by: Modulation, features: Tensor) -> Tensor:
         """(B, factor H, factor W, S), as `by.both` reads it."""
-        found = convolved(features, by.shared.weight, padding=1)
         batch, height, width, _ = features.shape
+        if by.factor == 1:
+            found = self._empty(*features.shape[:3], by.shared.weight.shape[0])
+            self._ops.convolved(features, by.shared.weight, None, out=found)
+        else:
+            found = convolved(features, by.shared.weight, padding=1)
         shape = batch, by.factor * height, by.factor * width, by.shared.outputs
         out = self._empty(*shape, dtype=by.both.weight.dtype)
         self._ops.shared(found, by.shared.bias, factor=by.factor, out=out, fit=by.both.fit)

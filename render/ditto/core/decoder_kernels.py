@@ -13,10 +13,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from . import conv_kernels
+from . import conv_kernels, layers
 from .conv_tiles import readable, stored
 from .decoder_twins import EPSILON
-from .layers import convolved
 from .tile import Tile
 
 TILES: Final[dict[str, Tile]] = {
@@ -332,15 +331,20 @@ def modulated(
         fused = conv_kernels.modulated
         fused(shared, weight, bias, x, stats, enlarge=enlarge, slope=slope, out=out, fit=fit, undo=undo)
         return
-    found = convolved(shared, weight)
+    found = layers.convolved(shared, weight)
     scale, shift = found[..., ::2], found[..., 1::2]
     modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out, fit=fit)
 
 
-def low_convolved(
-    x: Tensor, weight: Tensor, undo: Tensor, *, out: Tensor, stats: Tensor | None = None
+def convolved(
+    x: Tensor, weight: Tensor, undo: Tensor | None, *, out: Tensor, stats: Tensor | None = None
 ) -> None:
-    """Sums for the statistics come with it."""
+    """Sums for the statistics come with it. What the kernel does not take is cuDNN's."""
+    if not readable(x):
+        out.copy_(layers.convolved(x, weight))
+        if stats is not None:
+            measure(out, stats=stats)
+        return
     if stats is None:
         conv_kernels.convolved(x, weight, undo, out=out)
         return

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from . import algebra
+from . import algebra, layers
 from .conv_twins import products, saturated
-from .layers import convolved
 
 EPSILON = 1e-5
 
@@ -94,17 +93,17 @@ def modulated(
     """Into `out` (B, H, W, C), `x` as `modulate` does it, by scale and shift that are `shared` (B, H, W, S)
     by `weight` (2 C, S, 3, 3), in turns; `bias` (2 C,) float32, that of all scales first, comes on top.
     Where both have 8 bits, their products are multiplied by `undo` (2 C,) float32, in turns as well."""
-    found = convolved(shared, weight) if undo is None else products(shared, weight) * undo
+    found = layers.convolved(shared, weight) if undo is None else products(shared, weight) * undo
     scale, shift = found[..., ::2], found[..., 1::2]
     modulate(x, stats, scale, shift, bias, enlarge=enlarge, slope=slope, out=out, fit=fit)
 
 
-def low_convolved(
-    x: Tensor, weight: Tensor, undo: Tensor, *, out: Tensor, stats: Tensor | None = None
+def convolved(
+    x: Tensor, weight: Tensor, undo: Tensor | None, *, out: Tensor, stats: Tensor | None = None
 ) -> None:
-    """Into `out` (B, H, W, O), `x` by `weight`, both of 8 bits, times `undo` (O,) float32. Into `stats` what
-    `measure` finds in it before it is rounded."""
-    found = products(x, weight) * undo
+    """Into `out` (B, H, W, O), `x` by `weight`, where both have 8 bits times `undo` (O,) float32. Into
+    `stats` what `measure` finds in it before it is rounded."""
+    found = products(x, weight) if undo is None else products(x, weight) * undo
     out[:] = found
     if stats is not None:
         measure(found, stats=stats)

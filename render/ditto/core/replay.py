@@ -11,7 +11,7 @@ from typing import Final
 
 import torch
 
-BUCKETS: Final = (1, 2, 4, 8, 16)
+BUCKETS: Final = (1, 2, 3, 4, 8, 16)
 """Batches that are captured; what lies between runs as the next larger one."""
 
 

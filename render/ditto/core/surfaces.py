@@ -5,6 +5,7 @@ order. On the CPU there is one stream, the calls themselves.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Protocol
@@ -38,12 +39,12 @@ class Transfers(Protocol):
 
     def mark(self) -> Mark: ...
 
-    def follow(self) -> None:
-        """What is copied from here on comes after all that has been drawn."""
+    def beside(self) -> AbstractContextManager[None]:
+        """What is copied within comes after all that has been drawn before."""
         ...
 
     def copy(self, source: Tensor, out: Tensor) -> None:
-        """Copy bytes to the host, after the copies before."""
+        """Copy bytes to the host, after the copies before; within `beside`."""
         ...
 
     def set(self, mark: Mark) -> None:
@@ -153,13 +154,13 @@ class SurfaceRing:
             ) from error
         for whole in self._wholes[1:]:
             whole.copy_(self._wholes[0])
-        self._transfers.follow()
-        for bytes_ in self._hosts.split(self._nbytes):
-            arrived = self._transfers.mark()
-            surface = surface_over(bytes_.numpy().reshape(-1, width), "nv12", ready=arrived)
-            self._held[id(surface)] = _Held(surface, self._part(bytes_), arrived)
-            self._transfers.copy(self._wholes[0], bytes_)
-            self._transfers.set(arrived)
+        with self._transfers.beside():
+            for bytes_ in self._hosts.split(self._nbytes):
+                arrived = self._transfers.mark()
+                surface = surface_over(bytes_.numpy().reshape(-1, width), "nv12", ready=arrived)
+                self._held[id(surface)] = _Held(surface, self._part(bytes_), arrived)
+                self._transfers.copy(self._wholes[0], bytes_)
+                self._transfers.set(arrived)
         return self.wait()
 
     def begin(self, surface: Surface) -> Picture:
@@ -174,7 +175,7 @@ class SurfaceRing:
         return place.picture
 
     def send(self) -> None:
-        """Let the picture that was drawn last go its way, once the transfers follow what was drawn."""
+        """Let the picture that was drawn last go its way, beside what is drawn."""
         place = self._places[self._next]
         place.turn(State.LEAVING)
         assert place.goal is not None, "a picture is drawn for a surface"
@@ -206,9 +207,9 @@ class SurfaceRing:
 
 def send(rings: Sequence[SurfaceRing], transfers: Transfers) -> None:
     """Let what was drawn last in each of `rings` go its way, after all that has been drawn so far."""
-    transfers.follow()
-    for ring in rings:
-        ring.send()
+    with transfers.beside():
+        for ring in rings:
+            ring.send()
 
 
 def picture_bytes(size: tuple[int, int]) -> int:

@@ -1,5 +1,7 @@
 """How copies run beside what is drawn: on a stream of their own, or on the CPU as they are called for."""
 
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -24,8 +26,8 @@ class PlainTransfers:
     def mark(self) -> Mark:
         return _Done()
 
-    def follow(self) -> None:
-        pass
+    def beside(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def copy(self, source: Tensor, out: Tensor) -> None:
         out.copy_(source)
@@ -61,13 +63,15 @@ class CudaTransfers:
     def mark(self) -> Mark:
         return _Event()
 
-    def follow(self) -> None:
+    @contextmanager
+    def beside(self) -> Generator[None]:
         self._drawn.record(torch.cuda.current_stream(self.device))
         self._copies.wait_event(self._drawn)
+        with torch.cuda.stream(self._copies):
+            yield
 
     def copy(self, source: Tensor, out: Tensor) -> None:
-        with torch.cuda.stream(self._copies):
-            out.copy_(source, non_blocking=True)
+        out.copy_(source, non_blocking=True)
 
     def set(self, mark: Mark) -> None:
         assert isinstance(mark, _Event), "marks of other transfers mean nothing here"

@@ -18,6 +18,9 @@ from . import algebra
 from .layers import Layer, channels_last, convolved, lanes
 
 TAPS: Final = 3
+DEEP: Final = 16
+"""Cells of a map so small that cuDNN sums those of two slots in two ways: FEW have theirs one by one."""
+FEW: Final = 3
 
 
 class WarpOps(Protocol):
@@ -167,11 +170,14 @@ class FastWarp(nn.Module):
         for layer in self._up:
             beside = levels.pop()
             out = self._empty(*beside.shape[:3], layer.outputs + beside.shape[-1])
-            found = convolved(x, layer.weight, padding=1)
+            some = depth if x.shape[1:3].numel() <= DEEP and batch <= FEW else len(x)
+            found = torch.cat([convolved(part, layer.weight, padding=1) for part in x.split(some)])
             self._sum(found, layer, out=out, enlarge=2, beside=beside)
             x = out
+        found = self._empty(*x.shape[:3], self.seen.weight.shape[0])
+        self._ops.uneven(x, self.seen.weight, out=found)
         out = self._empty(*x.shape[:3], self.seen.outputs)
-        self._sum(convolved(x, self.seen.weight), self.seen, out=out)
+        self._sum(found, self.seen, out=out)
         return out
 
     def _sum(

@@ -45,11 +45,12 @@ def test_sums_of_channels_come_with_it(dtype: torch.dtype, monkeypatch: pytest.M
 
 
 @EACH_DTYPE
-@pytest.mark.parametrize(("side", "inputs", "outputs"), [(7, 48, 22), (3, 80, 17)])
+@pytest.mark.parametrize(("side", "inputs", "outputs"), [(7, 48, 22), (5, 80, 17), (3, 48, 50)])
 def test_uneven(
     dtype: torch.dtype, side: int, inputs: int, outputs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(conv_tiles.TILES, "uneven", ConvTile(16, 16, 32, 4, 2))
+    for name in ("uneven", "uneven_3"):
+        monkeypatch.setitem(conv_tiles.TILES, name, ConvTile(16, 16, 32, 4, 2))
     x, weight = (
         normal(2, 6, 11, inputs).to(dtype),
         last(normal(outputs, inputs, side, side, seed=1).to(dtype)),
@@ -108,3 +109,17 @@ def test_modulated_by_eight_bits(format: Format, monkeypatch: pytest.MonkeyPatch
     alike(*halves)
     alike_eight(*eights, rare=1e-3)
     assert float(eights[0].float().max()) == most
+
+
+@pytest.mark.parametrize(("outputs", "more"), [(176, 64), (432, 16), (130, 16), (256, 128), (512, 128)])
+def test_programs_of_uneven_outputs_have_few_that_are_none(outputs: int, more: int) -> None:
+    """Beside 128."""
+    assert conv_kernels.beside(outputs, 128) == more
+
+
+def test_nothing_is_scaled_where_nothing_was() -> None:
+    x, weight = normal(1, 8, 8, 16), last(normal(20, 16, 3, 3, seed=1))
+    outs = unwritten((1, 8, 8, 20), torch.float32)
+    for out, ops in zip(outs, PAIR, strict=True):
+        ops.convolved(x, weight, None, out=out)
+    alike(*outs)

@@ -33,10 +33,18 @@ def test_a_tile_is_no_larger_than_there_is_to_do() -> None:
         tile = tile_for("convolved", torch.zeros(1, 2, 2, channels, dtype=dtype), outputs)
         return tile.inputs, tile.channels
 
-    assert inputs(512, torch.float16, 512) == (64, 256)
+    assert inputs(512, torch.float16, 512) == (64, 128)
     assert inputs(20, torch.float16, 48) == (32, 64)
     assert inputs(8, torch.float16, 3) == (16, 16)
     assert inputs(16, torch.int8, 512) == (32, 128)
+
+
+def test_programs_own_fewer_cells_where_there_would_be_few_of_them() -> None:
+    def cells(slots: int, outputs: int) -> int:
+        return tile_for("convolved", torch.zeros(slots, 64, 64, 16, dtype=torch.float16), outputs).cells
+
+    assert [cells(slots, 128) for slots in (1, 2, 4, 8)] == [64, 64, 128, 128]
+    assert cells(2, 256) == 128
 
 
 def test_what_is_halfway_goes_to_the_even_whole_number() -> None:

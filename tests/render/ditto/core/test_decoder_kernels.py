@@ -133,13 +133,13 @@ def test_modulate_in_eight_bits(format: Format, monkeypatch: pytest.MonkeyPatch)
 
 @EACH_FORMAT
 @pytest.mark.parametrize("area", [(9, 11), (8, 16)], ids=["odd", "even"])
-def test_low_convolved(format: Format, area: tuple[int, int]) -> None:
+def test_convolved(format: Format, area: tuple[int, int]) -> None:
     """Statistics come with the convolution."""
     x, factors = eight_bits(normal(2, *area, 32), format)
     weight, undo = rounded(normal(18, 32, 3, 3, seed=1), FORMATS[format])
     outs, stats = unwritten((2, *area, 18), torch.float32), unwritten((2, 2, 18), torch.float32)
     for out, own, ops in zip(outs, stats, PAIR, strict=True):
-        ops.low_convolved(x, weight, undo * factors, out=out, stats=own)
+        ops.convolved(x, weight, undo * factors, out=out, stats=own)
     alike(*outs)
     torch.testing.assert_close(*stats, atol=1e-5, rtol=1e-4)
 

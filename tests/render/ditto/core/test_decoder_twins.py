@@ -65,7 +65,7 @@ def test_eight_bits_are_undone(format: Format) -> None:
         decoder_twins.modulated(*given, bias, x, stats, enlarge=1, slope=LEAK, out=out, undo=factors)
     torch.testing.assert_close(*outs, atol=1e-5, rtol=1e-5)
     found, own, expected = torch.empty(2, 4, 6, 10), torch.empty(2, 2, 10), torch.empty(2, 2, 10)
-    decoder_twins.low_convolved(shared, weight, undo * factor, out=found, stats=own)
+    decoder_twins.convolved(shared, weight, undo * factor, out=found, stats=own)
     torch.testing.assert_close(found, convolved(*plain), atol=1e-5, rtol=1e-5)
     decoder_twins.measure(found, stats=expected)
     torch.testing.assert_close(own, expected)

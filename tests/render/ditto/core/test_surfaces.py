@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 
 import pytest
@@ -48,8 +50,10 @@ class Stepwise(PlainTransfers):
         self.marks.append(Place(self, len(self.marks)))
         return self.marks[-1]
 
-    def follow(self) -> None:
-        self.log.append("follow")
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        self.log.append("beside")
+        yield
 
     def copy(self, source: Tensor, out: Tensor) -> None:
         self.under_way.append((source, out))
@@ -180,7 +184,7 @@ def test_copies_of_a_batch_follow_what_is_drawn_once(memory: Tensor) -> None:
         draw(memory, ring, surface, 50)
     send(rings, transfers)
     kinds = [entry.split()[0] for entry in transfers.log]
-    assert kinds == ["keep", "keep", "follow", *["copy", "copy", "set", "set"] * 2]
+    assert kinds == ["keep", "keep", "beside", *["copy", "copy", "set", "set"] * 2]
 
 
 def test_states_change_only_as_the_table_allows(memory: Tensor) -> None:

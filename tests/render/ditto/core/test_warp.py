@@ -1,7 +1,9 @@
 import pytest
 import torch
 from support.core import WARPS, warp, warp_inputs
+from torch import Tensor
 from visavis.render.ditto.core import warp_twins
+from visavis.render.ditto.core.layers import convolved
 from visavis.render.ditto.core.warp import FastWarp
 from visavis.render.ditto.warp import WarpNetwork, WarpSize
 
@@ -30,3 +32,23 @@ def test_slots_may_share_a_frame_and_point_anywhere() -> None:
 def test_norms_must_be_folded() -> None:
     with pytest.raises(TypeError, match="fold_batch_norms"):
         FastWarp(WarpNetwork(WarpSize.tiny()), warp_twins, dtype=torch.float32)
+
+
+def test_few_slots_have_deep_maps_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same comes of it."""
+    size = WarpSize.tiny()
+    fast = FastWarp(warp(size), warp_twins, dtype=torch.float32)
+    feature, source, driven = warp_inputs(size, 2)
+    volumes, which = fast.volumes(feature), torch.arange(2)
+    together = fast(volumes, which, source, driven)
+    counts = list[int]()
+
+    def counted(x: Tensor, weight: Tensor, padding: int | None = None) -> Tensor:
+        counts.append(len(x))
+        return convolved(x, weight, padding)
+
+    monkeypatch.setattr("visavis.render.ditto.core.warp.convolved", counted)
+    monkeypatch.setattr("visavis.render.ditto.core.warp.DEEP", 10**6)
+    found = fast(volumes, which, source, driven)
+    torch.testing.assert_close(found, together, atol=1e-5, rtol=1e-5)
+    assert counts.count(size.motion.depth) == 2 * len(fast._up)  # pyright: ignore[reportPrivateUsage]
