@@ -5,7 +5,7 @@ so that it can go back there and on from it as if nothing had come after.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Self
 
 import numpy as np
@@ -46,9 +46,38 @@ class Turn:
         """All of `slots`, which are in step, and whose first new row is of frame 0."""
         return cls.of([(slot, windows, 0) for slot in range(slots)])
 
+    @property
+    def next(self) -> Self:
+        """The windows after."""
+        return type(self)(self.slots, self.windows + 1, self.origins)
+
     def at(self, which: Sequence[int]) -> Self:
         """Those at the places `which`."""
         return type(self)(self.slots[which], self.windows[which], self.origins[which])
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where the next window of k slots is read and written, int64.
+
+    `slots` (k,). Of condition rows: `frames` (k, 80), those that it hears, of which `new` (k, hop) are new;
+    `leaving` (k, hop), those of the rows of motion that are finished with it; all modulo what is kept. Of
+    what a slot carries: `now` (k,), and `after` (k,) the window.
+    """
+
+    slots: Tensor
+    frames: Tensor
+    new: Tensor
+    leaving: Tensor
+    now: Tensor
+    after: Tensor
+
+    def on(self, device: torch.device) -> Self:
+        return type(self)(*(sent(getattr(self, one.name), device) for one in fields(self)))
+
+    def at(self, count: int) -> Self:
+        """Of the first slots."""
+        return type(self)(*(getattr(self, one.name)[:count] for one in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +155,34 @@ class HopStage:
     ) -> WindowState:
         """Move the slots of `turn` on by a window that hears `rows` (k, hop, D) more. What they are after
         it."""
-        self._put_heard(state, turn, self.new_frames(turn), rows)
-        now = state.windows.taken(self._places(state, turn, 0))
-        slots = self._on_device(turn.slots)
-        frames = self._on_device((self.first_frames(turn)[:, None] + np.arange(LENGTH)) % self.frames)
-        window = sample(now.lead, state.heard[slots[:, None], frames], self.windows.hold(now))
-        active = torch.ones(len(turn.slots), dtype=torch.bool, device=self.device)
-        self.windows.step(now, window, options.at(slots), active)
-        state.windows.put(self._places(state, turn, 1), now)
+        where = self.where(turn, len(state.heard)).on(self.device)
+        return self.move(state, where, rows, options, sample=sample)
+
+    def move(
+        self, state: HopState, where: Where, rows: Tensor, options: WindowOptions, *, sample: Sample
+    ) -> WindowState:
+        """As `step`, and nothing of it on the host."""
+        slots = where.slots[:, None]
+        state.heard[slots, where.new] = rows
+        now = state.windows.taken(where.now)
+        window = sample(now.lead, state.heard[slots, where.frames], self.windows.hold(now))
+        active = torch.ones_like(where.slots, dtype=torch.bool)
+        self.windows.step(now, window, options.at(where.slots), active)
+        state.windows.put(where.after, now)
         return now
+
+    def where(self, turn: Turn, slots: int) -> Where:
+        """Of the windows of `turn`, in the host's memory, where there are so many `slots` in all."""
+        frames = self.first_frames(turn)[:, None] + np.arange(LENGTH)
+        parts = (
+            turn.slots,
+            frames % self.frames,
+            self.new_frames(turn) % self.frames,
+            self.leaving(turn) % self.frames,
+            self._place(turn, 0, slots),
+            self._place(turn, 1, slots),
+        )
+        return Where(*(torch.from_numpy(part) for part in parts))
 
     def first_frames(self, turn: Turn) -> I64:
         """(k,) the frames that the windows begin with."""
@@ -190,7 +238,10 @@ class HopStage:
 
     def _places(self, state: HopState, turn: Turn, further: int) -> Tensor:
         """Where what the slots are after `further` windows of `turn` is kept."""
-        return self._on_device((turn.windows + further) % self._depth * len(state.heard) + turn.slots)
+        return self._on_device(self._place(turn, further, len(state.heard)))
+
+    def _place(self, turn: Turn, further: int, slots: int) -> I64:
+        return (turn.windows + further) % self._depth * slots + turn.slots
 
     def _on_device(self, index: I64) -> Tensor:
         return sent(index, self.device)

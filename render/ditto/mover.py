@@ -22,14 +22,12 @@ from .core.mirror import sent
 from .core.motion_sampler import WindowSampler
 from .delay import WindowShape, ticks_after
 from .features import TAIL_SAMPLES, Chunk, FeatureStage
+from .hop_replay import HopReplay
 from .hops import HopStage, Made, Turn
-from .motion import WIDTH
 from .motion_cache import CACHE_BYTES, MotionCache, chained
 from .networks import Networks
-from .noise import NOISES, Diffusion
+from .noise import NOISES
 from .schedule import Schedule
-from .seams import Hold
-from .windows import WindowOptions
 
 F32 = NDArray[np.float32]
 Columns = tuple[int, int]
@@ -102,22 +100,18 @@ class Mover:
             leads_on=noise == "frame",
             device=device,
         )
-        drawn = NOISES[noise](self._stage, slots=slots, draws=steps)
-        self._sampler = WindowSampler(
-            networks.lmdm,
-            Schedule.of(steps),
-            shape,
-            leads_on=noise == "frame",
-            dtype=DTYPES.get(device.type, torch.float32),
-            device=device,
+        dtype = DTYPES.get(device.type, torch.float32)
+        self._hops = HopReplay(
+            self._stage,
+            WindowSampler(networks.lmdm, Schedule.of(steps), dtype=dtype, device=device),
+            NOISES[noise](self._stage, slots=slots + 1, draws=steps),
+            slots=slots,
         )
-        self._diffusion = Diffusion(self._sampler, drawn)
         self._sort = repr((shape, steps, noise)).encode()
         self._sound = self._features.init(slots)
         self._told = ConditionState.init(slots, eye_frames=EYE_FRAMES)
-        self._state = self._stage.init(slots)
-        self._options = WindowOptions.plain(torch.zeros(slots, WIDTH, device=device))
-        self.motion = torch.zeros(slots, self._stage.frames, WIDTH, device=device)
+        self._state, self._options = self._hops.state, self._hops.options
+        self.motion = self._hops.motion
         """The rows of each slot that have settled, each at its `place`."""
         self._runs: dict[int, _Run] = {}
         self._silence: Tensor | None = None
@@ -126,7 +120,7 @@ class Mover:
         """Hear the silence that comes before every session. Its features (overlap, 1024)."""
         with self._beside():
             if self._silence is None:
-                self._sampler.warm()
+                self._hops.warm()
                 chunk, overlap = Chunk(), self.shape.overlap
                 once = features.offline(self._networks.audio, _silence(chunk.payload * FEATURE_HOP), chunk)
                 self._silence = once.repeat(-(-overlap // len(once)), 1)[:overlap]
@@ -256,9 +250,10 @@ class Mover:
         run.origin, run.windows, run.samples, run.oldest = frame, 0, 0, 0
         self._features.reset(self._sound, [slot])
         self._features.push(self._sound, slot, _silence(TAIL_SAMPLES))
-        self._diffusion.noise.begin(slot, run.seed)
+        self._hops.noise.begin(slot, run.seed)
         turn, before = Turn.of([run.turn(slot)]), np.arange(-self.shape.overlap, 0)
-        rows = self._rows(turn, frame + before[None], self.warm()[None])
+        beside, device = self._beside_sound(turn, frame + before[None]), self._stage.device
+        rows = torch.cat((sent(self.warm()[None], device), sent(beside, device)), -1)
         self._stage.begin(self._state, turn, self._options, rows)
         if self.cache.is_on:
             face = b"".join(_bytes(getattr(run.character, part.name)) for part in fields(run.character))
@@ -285,14 +280,9 @@ class Mover:
 
     def _make(self, turn: Turn) -> None:
         heard, _ = self._features.step(self._sound, turn.slots.tolist())
-        rows = self._rows(turn, self._stage.new_frames(turn), heard)
-
-        def sample(lead: Tensor, told: Tensor, hold: Hold) -> Tensor:
-            return self._diffusion(turn, lead, told, hold)
-
-        after = self._stage.step(self._state, turn, rows, self._options, sample=sample)
-        self._settle(turn, self._stage.windows.finished(after))
+        self._hops(turn, heard, self._beside_sound(turn, self._stage.new_frames(turn)))
         if self.cache.is_on:
+            after = self._stage.latest(self._state, turn.next)
             made = self._stage.made(self._state, turn, after)
             for slot, one in zip(turn.slots.tolist(), made, strict=True):
                 run = self._runs[slot]
@@ -301,12 +291,8 @@ class Mover:
     def _repeat(self, turn: Turn, made: list[Made]) -> None:
         self._features.skip(self._sound, turn.slots.tolist())
         after = self._stage.repeat(self._state, turn, made)
-        self._settle(turn, self._stage.windows.finished(after))
-
-    def _settle(self, turn: Turn, finished: Tensor) -> None:
-        slots = sent(turn.slots, finished.device)
-        frames = sent(self._stage.leaving(turn) % self._stage.frames, finished.device)
-        self.motion[slots[:, None], frames] = self._options.at(slots).bounded(finished)
+        where = self._stage.where(turn, len(self._state.heard)).on(self._stage.device)
+        self._hops.settle(where, self._stage.windows.finished(after))
 
     def _recalled(self, slot: int) -> Made | None:
         """What the next hop of `slot` made when it was heard before."""
@@ -317,12 +303,10 @@ class Mover:
         key = run.keys[run.windows + 1] = chained(run.keys[run.windows], news, run.told)
         return self.cache.find(key)
 
-    def _rows(self, turn: Turn, frames: NDArray[np.int64], heard: Tensor) -> Tensor:
-        """Condition rows (k, T, 1103) of features (k, T, 1024) of `frames` (k, T)."""
+    def _beside_sound(self, turn: Turn, frames: NDArray[np.int64]) -> Tensor:
+        """What condition rows of `frames` (k, T) tell beside the sound: (k, T, 79)."""
         told = self._told.at(torch.from_numpy(turn.slots))
-        beside = conditions.rows(told, torch.empty(*frames.shape, 0), torch.from_numpy(frames))
-        device = self._networks.device
-        return torch.cat((sent(heard, device), sent(beside, device)), -1)
+        return conditions.rows(told, torch.empty(*frames.shape, 0), torch.from_numpy(frames))
 
     def _note(self, slot: int) -> None:
         """Remember what `slot` is told, for the keys of its motion."""

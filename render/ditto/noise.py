@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .core.mirror import sent
 from .delay import LENGTH
-from .hops import HopStage, Turn
+from .hops import HopStage, Turn, Where
 from .motion import WIDTH
 from .seams import Hold
 
@@ -32,8 +32,13 @@ class Noise(Protocol):
         """`slot` begins a run."""
         ...
 
-    def of(self, turn: Turn) -> Tensor:
-        """(draws, k, 80, 265) float32 of the windows of `turn`: `draw`'s rows."""
+    def prepare(self, turn: Turn) -> None:
+        """Draw what the windows of `turn` need."""
+        ...
+
+    def at(self, where: Where) -> Tensor:
+        """(draws, k, 80, 265) float32 of the windows that were prepared and are read there: `draw`'s rows.
+        Nothing of it is on the host."""
         ...
 
 
@@ -50,18 +55,18 @@ class FrameNoise:
     def begin(self, slot: int, seed: int) -> None:
         self._seeds[slot], self._drawn[slot] = seed, range(0)
 
-    def of(self, turn: Turn) -> Tensor:
-        firsts = self._stage.first_frames(turn)
+    def prepare(self, turn: Turn) -> None:
+        firsts = self._stage.first_frames(turn).tolist()
         missing = [
             (slot, frame)
-            for slot, first in zip(turn.slots.tolist(), firsts.tolist(), strict=True)
+            for slot, first in zip(turn.slots.tolist(), firsts, strict=True)
             for frame in self._missing(slot, first)
         ]
         if missing:
             self._draw(missing)
-        at = (firsts[:, None] + np.arange(LENGTH)) % self._stage.frames
-        slots = sent(turn.slots, self._stage.device)
-        return self._rows[:, slots[:, None], sent(at, self._stage.device)]
+
+    def at(self, where: Where) -> Tensor:
+        return self._rows[:, where.slots[:, None], where.frames]
 
     def _missing(self, slot: int, first: int) -> range:
         """The frames of a window of `slot` that are not there, and are from now on."""
@@ -84,16 +89,21 @@ class ReferenceNoise:
     """Noise as the reference has it."""
 
     def __init__(self, stage: HopStage, *, slots: int, draws: int) -> None:
-        self._device, self._draws = stage.device, draws
+        self._rows = torch.zeros(draws, slots, LENGTH, WIDTH, device=stage.device)
+        """Of each slot's next window."""
         self._seeds = [0] * slots
 
     def begin(self, slot: int, seed: int) -> None:
         self._seeds[slot] = seed
 
-    def of(self, turn: Turn) -> Tensor:
+    def prepare(self, turn: Turn) -> None:
         each = zip(turn.slots.tolist(), turn.windows.tolist(), strict=True)
-        drawn = [draw_reference(self._seeds[slot], window, self._draws) for slot, window in each]
-        return sent(torch.stack(drawn, dim=1), self._device)
+        drawn = [draw_reference(self._seeds[slot], window, len(self._rows)) for slot, window in each]
+        slots = sent(turn.slots, self._rows.device)
+        self._rows[:, slots] = sent(torch.stack(drawn, dim=1), self._rows.device)
+
+    def at(self, where: Where) -> Tensor:
+        return self._rows[:, where.slots]
 
 
 NOISES: Final = {"frame": FrameNoise, "upstream": ReferenceNoise}
@@ -105,18 +115,6 @@ class Sampler(Protocol):
     def __call__(
         self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, *, hold: Hold | None = None
     ) -> Tensor: ...
-
-
-class Diffusion:
-    """A sampler with the noise that it needs."""
-
-    def __init__(self, sampler: Sampler, noise: Noise) -> None:
-        self.sampler, self.noise = sampler, noise
-
-    def __call__(self, turn: Turn, lead: Tensor, heard: Tensor, hold: Hold | None = None) -> Tensor:
-        """The windows (k, 80, 265) of `turn` that follow `lead` (k, 265) and hear `heard` (k, 80, 1103)."""
-        drawn = self.noise.of(turn)
-        return self.sampler(lead, heard, drawn[0], drawn[1:], hold=hold)
 
 
 def draw(seed: int, first_frame: int, frames: int, draws: int) -> Tensor:

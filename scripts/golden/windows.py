@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 from visavis.render.ditto.core.motion_sampler import WindowSampler
 from visavis.render.ditto.drivers import joined, smoothed
-from visavis.render.ditto.hops import Sample, Turn
+from visavis.render.ditto.hops import Sample
 from visavis.render.ditto.motion import WIDTH, Motion
-from visavis.render.ditto.noise import Diffusion
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule
 from visavis.render.ditto.seams import LENGTH, Hold
@@ -111,17 +110,15 @@ def stand_in(file: GoldenFile, tag: str) -> Sample:
 
 
 class Stored:
-    """A `Noise` of one slot: the start of each window and the noise of its steps as described."""
+    """The start of each window and the noise of its steps as described."""
 
     def __init__(self, file: GoldenFile, case: Mapping[str, Any]) -> None:
         self._file, self._start = file, case["start"]
         self._steps = step_noise(file, case["step_noise"], case["steps"])
 
-    def begin(self, slot: int, seed: int) -> None:
-        """The file says what it is."""
-
-    def of(self, turn: Turn) -> Tensor:
-        drawn = described(self._file, re.sub(r"\bW\b", str(int(turn.windows[0])), self._start, count=1))
+    def of(self, window: int) -> Tensor:
+        """(draws, 1, 80, 265)."""
+        drawn = described(self._file, re.sub(r"\bW\b", str(window), self._start, count=1))
         start = full(drawn, self._file).reshape(1, 1, LENGTH, WIDTH)
         return torch.cat((start, self._steps.reshape(-1, 1, LENGTH, WIDTH)))
 
@@ -133,20 +130,19 @@ def real(file: GoldenFile, case: Mapping[str, Any]) -> Sample:
         WindowSampler(
             model(file.seed, file.device, torch.float32),
             schedule,
-            shape_of(case["options"]),
-            leads_on=False,
             dtype=file.dtype,
             device=file.device,
         )
         if file.core
         else MotionSampler(model(file.seed, file.device, file.dtype), schedule)
     )
-    diffusion, count = Diffusion(sampler, Stored(file, case)), 0
+    stored, count = Stored(file, case), 0
 
     def sample(lead: Tensor, conditions: Tensor, hold: Hold) -> Tensor:
         nonlocal count
+        drawn = stored.of(count)
         count += 1
-        return diffusion(Turn.alone(count - 1), lead, conditions, hold)
+        return sampler(lead, conditions, drawn[0], drawn[1:], hold=hold)
 
     return sample
 

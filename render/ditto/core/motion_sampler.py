@@ -1,6 +1,8 @@
-"""Windows of motion as the engine asks for them: as `MotionSampler` gives them, replayed on a GPU."""
+"""Windows of motion as the engine asks for them: as `MotionSampler` gives them, of so many at a time."""
 
 from copy import deepcopy
+from dataclasses import replace
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -9,69 +11,44 @@ from ..lmdm import MotionDecoder
 from ..motion import WIDTH
 from ..schedule import Schedule
 from ..seams import LENGTH, Hold
-from ..windows import WindowShape
-from .lane import FIRST
 from .motion import MotionWindow, motion_ops
 from .motion_plan import MotionPlan
-from .motion_room import MotionInputs, MotionRoom, plain_zeros, rows_left
-from .replay import BUCKETS, Replay
+from .motion_room import MotionInputs, MotionRoom, plain_zeros
 
-MOST = BUCKETS[-1]
+MOST: Final = 16
+"""Windows at a time: with more a card gains nothing."""
 
 
 class WindowSampler:
-    """Takes its memory once, for as many windows as run at a time."""
+    """Takes its memory once. On a GPU it can be captured: a call does nothing on the host."""
 
     def __init__(
-        self,
-        model: MotionDecoder,
-        schedule: Schedule,
-        shape: WindowShape,
-        *,
-        leads_on: bool,
-        dtype: torch.dtype,
-        device: torch.device,
+        self, model: MotionDecoder, schedule: Schedule, *, dtype: torch.dtype, device: torch.device
     ) -> None:
-        """Of windows that lie as `shape` says, blended or led on, computed in `dtype` on `device`: that keeps
-        nothing of the `model` but a plan."""
+        """Computes in `dtype` on `device`: that keeps nothing of the `model` but a plan."""
         plan = MotionPlan.of(deepcopy(model).to(device), schedule, dtype)
-        zeros, left = plain_zeros(plan.device), rows_left(shape, leads_on=leads_on)
+        zeros = plain_zeros(plan.device)
         room = MotionRoom.of(plan, MOST, zeros)
-        self._inputs = MotionInputs.zeros(plan, MOST, zeros, left=left)
         self._out = zeros("motion.out", MOST, LENGTH, WIDTH, dtype=torch.float32)
         self._window = {
             count: MotionWindow(plan, room.at(count), motion_ops(plan.device, count, dtype))
             for count in range(1, MOST + 1)
         }
-        self._replay = Replay(self._sample, plan.device, priority=FIRST)
-
-    def warm(self) -> None:
-        """Compile and capture all that a call runs."""
-        self._replay.capture()
 
     @torch.no_grad()
     def __call__(
         self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, *, hold: Hold | None = None
     ) -> Tensor:
-        """Windows (k, 80, 265) float32. Arguments as for `MotionSampler`; `hold` is that of `Windows`."""
+        """Windows (k, 80, 265) float32, up to `MOST`, valid until the next call. Arguments as for
+        `MotionSampler`; `hold` is that of `Windows`."""
         assert hold is not None, "windows are led on or blended, and say so"
-        found = [
-            self._some(lead[some], conditions[some], start[some], noise[:, some], hold.at(some))
-            for first in range(0, len(lead), MOST)
-            for some in (slice(first, first + MOST),)
-        ]
-        return torch.cat(found)
-
-    def _some(self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, hold: Hold) -> Tensor:
-        count, given = len(lead), self._inputs.at(len(lead))
-        given.lead.copy_(lead)
-        given.conditions.copy_(conditions)
-        given.start.copy_(start)
-        given.noise.copy_(noise)
-        given.held.old.copy_(hold.old)
-        given.held.follows.copy_(hold.follows)
-        self._replay(count)
-        return self._out[:count]
-
-    def _sample(self, count: int) -> None:
-        self._window[count](self._inputs.at(count), self._out[:count])
+        given = MotionInputs(
+            lead.contiguous(),
+            conditions.contiguous(),
+            start.contiguous(),
+            noise.contiguous(),
+            replace(hold, old=hold.old.contiguous()),
+        )
+        out = self._out[: len(lead)]
+        self._window[len(lead)](given, out)
+        return out

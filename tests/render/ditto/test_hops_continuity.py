@@ -64,15 +64,21 @@ Drawn = Callable[[HopStage, Turn], Tensor]
 """Noise (steps, 1, 80, 265) of the next window."""
 
 
+def of_frame(stage: HopStage, turn: Turn) -> Tensor:
+    noise = frame_noise(stage)
+    noise.prepare(turn)
+    return noise.at(stage.where(turn, 1))
+
+
 @cache
-def of_frame(stage: HopStage) -> FrameNoise:
+def frame_noise(stage: HopStage) -> FrameNoise:
     noise = FrameNoise(stage, slots=1, draws=STEPS)
     noise.begin(0, 1)
     return noise
 
 
 KINDS: dict[str, Drawn] = {
-    "of frame": lambda stage, turn: of_frame(stage).of(turn),
+    "of frame": of_frame,
     "fresh": lambda _, turn: draw(100 + int(turn.windows[0]), 0, LENGTH, STEPS)[:, None],
     "re-seeded": lambda _, turn: draw(100, 0, LENGTH, STEPS)[:, None],
     "upstream": lambda _, turn: draw_reference(1, int(turn.windows[0]), STEPS)[:, None],

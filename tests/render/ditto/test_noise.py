@@ -2,12 +2,18 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 from visavis.render.ditto.hops import HopStage, Turn
-from visavis.render.ditto.noise import FrameNoise, ReferenceNoise, draw, draw_reference
+from visavis.render.ditto.noise import FrameNoise, Noise, ReferenceNoise, draw, draw_reference
 from visavis.render.ditto.seams import LENGTH
 from visavis.render.ditto.windows import WindowShape
 
 seeds = st.integers(min_value=0, max_value=2**64 - 1)
+
+
+def of(noise: Noise, stage: HopStage, turn: Turn) -> Tensor:
+    noise.prepare(turn)
+    return noise.at(stage.where(turn, 3))
 
 
 @given(seeds, st.integers(-79, 10**9), st.integers(1, 12), st.data())
@@ -51,31 +57,34 @@ def test_a_window_sees_the_noise_of_its_frames_wherever_it_goes(
     hop: int, moves: list[tuple[int, int]]
 ) -> None:
     """On, back, or somewhere else, whatever the others do."""
-    noise = FrameNoise(HopStage(WindowShape(hop, 0), 1, history=3), slots=3, draws=2)
+    stage = HopStage(WindowShape(hop, 0), 1, history=3)
+    noise = FrameNoise(stage, slots=3, draws=2)
     windows = [0, 0, 0]
     for slot in range(3):
         noise.begin(slot, 11 + slot)
     for slot, move in moves:
         windows[slot] = max(0, windows[slot] + (move if move < 4 else 1))
         due = [each for each in range(3) if each == slot or move % 2]
-        seen = noise.of(Turn.of([(each, windows[each], 5) for each in due]))
+        seen = of(noise, stage, Turn.of([(each, windows[each], 5) for each in due]))
         for row, each in enumerate(due):
             expected = draw(11 + each, 5 + windows[each] * hop - (LENGTH - hop), LENGTH, 2)
             assert torch.equal(seen[:, row], expected)
 
 
 def test_a_slot_that_begins_again_has_the_noise_of_its_new_seed() -> None:
-    noise, turn = FrameNoise(HopStage(WindowShape(2, 2), 1), slots=1, draws=2), Turn.alone(0)
+    stage, turn = HopStage(WindowShape(2, 2), 1), Turn.alone(0)
+    noise = FrameNoise(stage, slots=1, draws=2)
     for seed in (4, 5):
         noise.begin(0, seed)
-        assert torch.equal(noise.of(turn)[:, 0], draw(seed, -78, LENGTH, 2))
+        assert torch.equal(of(noise, stage, turn)[:, 0], draw(seed, -78, LENGTH, 2))
 
 
 def test_noise_of_the_reference_is_of_the_window() -> None:
-    noise = ReferenceNoise(HopStage(WindowShape(2, 2), 1), slots=2, draws=3)
+    stage = HopStage(WindowShape(2, 2), 1)
+    noise = ReferenceNoise(stage, slots=2, draws=3)
     noise.begin(0, 4)
     noise.begin(1, 5)
-    seen = noise.of(Turn.of([(1, 7, 0), (0, 2, 9)]))
+    seen = of(noise, stage, Turn.of([(1, 7, 0), (0, 2, 9)]))
     assert torch.equal(seen[:, 0], draw_reference(5, 7, 3))
     assert torch.equal(seen[:, 1], draw_reference(4, 2, 3))
 

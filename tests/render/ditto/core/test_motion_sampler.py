@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from support.motion import model_inputs, normal, tiny_model
 from torch import Tensor
-from visavis.render.ditto.core.motion_sampler import MOST, WindowSampler
+from visavis.render.ditto.core.motion_sampler import WindowSampler
 from visavis.render.ditto.motion import WIDTH
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule
@@ -24,15 +26,8 @@ def given(slots: int, *, leads_on: bool) -> tuple[tuple[Tensor, Tensor, Tensor, 
     return (lead, conditions, drawn[0], drawn[1:]), windows.hold(state)
 
 
-def sampler(*, leads_on: bool = True) -> WindowSampler:
-    return WindowSampler(
-        tiny_model(),
-        Schedule.of(STEPS),
-        SHAPE,
-        leads_on=leads_on,
-        dtype=torch.float32,
-        device=torch.device("cpu"),
-    )
+def sampler() -> WindowSampler:
+    return WindowSampler(tiny_model(), Schedule.of(STEPS), dtype=torch.float32, device=torch.device("cpu"))
 
 
 @pytest.mark.parametrize("leads_on", [True, False], ids=["led on", "blended"])
@@ -40,23 +35,25 @@ def sampler(*, leads_on: bool = True) -> WindowSampler:
 def test_windows_are_those_of_the_plain_sampler(slots: int, leads_on: bool) -> None:
     inputs, hold = given(slots, leads_on=leads_on)
     expected = MotionSampler(tiny_model(), Schedule.of(STEPS))(*inputs, hold=hold)
-    got = sampler(leads_on=leads_on)(*inputs, hold=hold)
+    got = sampler()(*inputs, hold=hold)
     torch.testing.assert_close(got, expected, atol=2e-5, rtol=0)
 
 
-def test_more_windows_than_run_at_a_time_follow_one_another() -> None:
-    (lead, conditions, start, noise), hold = given(MOST + 2, leads_on=True)
-    one, last = sampler(), slice(MOST, None)
-    got = one(lead, conditions, start, noise, hold=hold)
-    assert got.shape == (MOST + 2, LENGTH, WIDTH)
-    rest = one(lead[last], conditions[last], start[last], noise[:, last], hold=hold.at(last))
-    assert torch.equal(got[last], rest)
+def test_what_is_read_may_lie_scattered() -> None:
+    inputs, hold = given(3, leads_on=True)
+    one = sampler()
+    expected = one(*inputs, hold=hold).clone()
+    wide = torch.cat((hold.old, hold.old), -1)
+    scattered = [torch.stack((part, part), -1)[..., 0] for part in inputs]
+    assert not scattered[1].is_contiguous()
+    got = one(*scattered, hold=replace(hold, old=wide[..., :WIDTH]))
+    assert torch.equal(got, expected)
 
 
 def test_a_call_leaves_nothing_to_the_next() -> None:
     inputs, hold = given(3, leads_on=True)
     one = sampler()
-    first = one(*inputs, hold=hold)
+    first = one(*inputs, hold=hold).clone()
     other, other_hold = given(2, leads_on=True)
     one(*other, hold=other_hold)
     assert torch.equal(one(*inputs, hold=hold), first)
