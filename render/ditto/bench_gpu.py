@@ -44,7 +44,8 @@ FEWEST_FLOPS: Final = 1086e9
 CEILING_FLOPS: Final = 754e12
 """A second, of the best convolution on an H200 in half precision."""
 PACES: Final = ("balanced", "low-latency")
-BATCHES: Final = (1, 2, 4, 8, 16)
+BATCHES: Final = (1, 2, 3, 4, 8, 16)
+PARTS: Final = ("pictures", "low-bits", "motion", "memory", "capacity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,9 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class GpuBench:
-    """What to run. `device` is cpu, cuda, or auto for the better one there is; `most` sessions are tried, for
-    `ticks` each, with a `picture` (width, height) each; `rounds` a step."""
+    """What to run: the `parts`. `device` is cpu, cuda, or auto for the better one there is; up to `most`
+    sessions are tried, or just these numbers of `sessions`, for `ticks` each, with a `picture` (width,
+    height) each; `rounds` a step."""
 
     device: str = "auto"
     seed: int = 1
@@ -72,6 +74,8 @@ class GpuBench:
     ticks: int = 500
     picture: tuple[int, int] = PICTURE
     sizes: Sizes = field(default_factory=Sizes)
+    parts: tuple[str, ...] = PARTS
+    sessions: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.device not in ("auto", "cpu", "cuda"):
@@ -80,6 +84,8 @@ class GpuBench:
             raise SetupError("torch finds no NVIDIA GPU here; use --device cpu")
         if min(self.rounds, self.ticks, self.most) < 1:
             raise UsageError("a bench needs at least one round, tick and session")
+        if unknown := set(self.parts) - set(PARTS):
+            raise UsageError(f"there is no part {min(unknown)[:20]!r}; parts are {', '.join(PARTS)}")
 
     @property
     def on(self) -> torch.device:
@@ -96,24 +102,42 @@ def measure(
     each part."""
     device = bench.on
     report: dict[str, Any] = {"bench": "gpu", **machine(device), "seed": bench.seed}
-    report["pictures"] = []
-    for row in _pictures(bench, device):
-        report["pictures"].append(row)
-        told(f"batch {row['batch']}: {row['replay_ms_a_frame']:.3f} ms a frame")
+    if "pictures" in bench.parts:
+        report["pictures"] = []
+        for row in _pictures(bench, device):
+            report["pictures"].append(row)
+            told(f"batch {row['batch']}: {row['replay_ms_a_frame']:.3f} ms a frame")
+            so_far(report)
+    if "low-bits" in bench.parts:
+        report["low_bits"] = []
+        for row in _low_bits(bench, device):
+            report["low_bits"].append(row)
+            told(f"{row['format']}: {row['replay_ms_a_frame']:.3f} ms a frame, {row['layers']} layers")
+            so_far(report)
+    if "motion" in bench.parts:
+        report["motion"] = list(_motion(bench, device))
+        for row in report["motion"]:
+            told(f"{row['row']}: {row['ms']:.2f} ms")
+        report["motion_errors"] = motion_errors(device, 1, size=bench.sizes.lmdm)
         so_far(report)
-    report["low_bits"] = []
-    for row in _low_bits(bench, device):
-        report["low_bits"].append(row)
-        told(f"{row['format']}: {row['replay_ms_a_frame']:.3f} ms a frame, {row['layers']} layers")
+    if "memory" in bench.parts or "capacity" in bench.parts:
+        _sessions(bench, report, told, so_far)
+    return report
+
+
+def _sessions(
+    bench: GpuBench,
+    report: dict[str, Any],
+    told: Callable[[str], None],
+    so_far: Callable[[dict[str, Any]], None],
+) -> None:
+    """What sessions take, and how many there may be."""
+    networks = _networks(bench, bench.on)
+    if "memory" in bench.parts:
+        report["memory"] = _memory(bench, networks)
         so_far(report)
-    report["motion"] = list(_motion(bench, device))
-    for row in report["motion"]:
-        told(f"{row['row']}: {row['ms']:.2f} ms")
-    report["motion_errors"] = motion_errors(device, 1, size=bench.sizes.lmdm)
-    so_far(report)
-    networks = _networks(bench, device)
-    report["memory"] = _memory(bench, networks)
-    so_far(report)
+    if "capacity" not in bench.parts:
+        return
     report["capacity"] = {}
     for name in PACES:
         shape = WindowShape(*PRESETS[name])
@@ -121,11 +145,10 @@ def measure(
         def load(sessions: int, shape: WindowShape = shape) -> Load:
             return Load(networks, shape, sessions=sessions, size=bench.picture)
 
-        found = capacity(load, most=bench.most, ticks=bench.ticks)
+        found = capacity(load, most=bench.most, ticks=bench.ticks, counts=bench.sessions)
         report["capacity"][name] = found
         told(f"{name}: {found['sessions']} sessions")
         so_far(report)
-    return report
 
 
 def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ A tick is over when the pictures of all sessions are in the host's memory, as an
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,10 +37,11 @@ SETTLING: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """Milliseconds (n,) float64 that ticks took; and, of those in which motion was made, until the first
-    picture of it was there (m,)."""
+    """Milliseconds (n,) float64 that ticks took, of which the host needed `called_ms` (n,) to call for all of
+    it; and, of those in which motion was made, until the first picture of it was there (m,)."""
 
     ms: NDArray[np.float64]
+    called_ms: NDArray[np.float64]
     first_ms: NDArray[np.float64]
 
     @property
@@ -54,6 +55,7 @@ class Ticks:
             "ms_p95": round(float(np.percentile(self.ms, 95)), 3),
             "ms_p99": round(float(np.percentile(self.ms, 99)), 3),
             "ms_max": round(float(self.ms.max()), 3),
+            "called_ms_p50": round(float(np.median(self.called_ms)), 3),
             "first_ms_p50": round(float(np.percentile(self.first_ms, 50)), 3),
             "first_ms_p95": round(float(np.percentile(self.first_ms, 95)), 3),
         }
@@ -84,17 +86,20 @@ class Load:
         for _ in range(self.sessions + self._mover.delay + SETTLING):
             self._step()
         spent: list[int] = []
+        called: list[int] = []
         firsts: list[int] = []
         while len(spent) < ticks or not firsts:
             began_ns = time.monotonic_ns()
-            first_ns = self._step()
+            called_ns, first_ns = self._step()
             spent.append(time.monotonic_ns() - began_ns)
+            called.append(called_ns - began_ns)
             if first_ns is not None:
                 firsts.append(first_ns - began_ns)
-        return Ticks(np.array(spent) / 1e6, np.array(firsts) / 1e6)
+        return Ticks(np.array(spent) / 1e6, np.array(called) / 1e6, np.array(firsts) / 1e6)
 
-    def _step(self) -> int | None:
-        """One tick of all that have begun. When the first picture whose motion was made in it was there."""
+    def _step(self) -> tuple[int, int | None]:
+        """One tick of all that have begun: when all of it was called for, and when the first picture whose
+        motion was made in it was there."""
         if self._tick < self.sessions:
             self._open(self._tick)
         speaking = range(min(self._tick + 1, self.sessions))
@@ -105,6 +110,7 @@ class Load:
         self._mover.hear([(slot, self._noise[(self._tick + 7 * slot) % NOISES]) for slot in speaking])
         self._mover.join()
         fresh = self._show([slot for slot in drawn if slot not in ready], frames)
+        called_ns = time.monotonic_ns()
         first_ns: int | None = None
         if fresh:
             fresh[0].wait()
@@ -112,7 +118,7 @@ class Load:
         for surface in surfaces + fresh:
             surface.wait()
         self._tick += 1
-        return first_ns
+        return called_ns, first_ns
 
     def _show(self, slots: list[int], frames: dict[int, int]) -> list[Surface]:
         """Draw frame `frames[slot]` of each of `slots`."""
@@ -144,25 +150,40 @@ class Load:
 
 
 def capacity(
-    load: Callable[[int], Load], *, most: int, ticks: int
+    load: Callable[[int], Load], *, most: int, ticks: int, counts: Sequence[int] = ()
 ) -> dict[str, Any]:  # figures as JSON takes them
-    """The most sessions, up to `most`, that keep pace, found by halving; and what was tried on the way."""
+    """The most sessions that keep pace, up to `most` and found by halving, or of these `counts`; and what was
+    tried on the way."""
     tried: list[dict[str, Any]] = []
-    low, high = 0, most + 1
-    while high - low > 1:
-        count = (low + high) // 2
-        found = load(count).run(ticks)
-        tried.append({"sessions": count, **found.figures(), "keeps_pace": found.keeps_pace})
-        low, high = (count, high) if found.keeps_pace else (low, count)
-        # A captured call and what it belongs to hold each other.
-        gc.collect()
-        if torch.cuda.is_available():
-            tried[-1]["reserved_bytes"] = torch.cuda.max_memory_reserved()
-            torch.cuda.empty_cache()
-            torch.cuda.reset_peak_memory_stats()
+    if counts:
+        tried += (trial(load, count, ticks) for count in counts)
+        low = max((one["sessions"] for one in tried if one["keeps_pace"]), default=0)
+    else:
+        low, high = 0, most + 1
+        while high - low > 1:
+            count = (low + high) // 2
+            tried.append(trial(load, count, ticks))
+            low, high = (count, high) if tried[-1]["keeps_pace"] else (low, count)
     return {
         "sessions": low,
-        "of": most,
+        "of": max(counts, default=most),
         "ticks": ticks,
         "tried": sorted(tried, key=lambda one: one["sessions"]),
     }
+
+
+def trial(load: Callable[[int], Load], count: int, ticks: int) -> dict[str, Any]:
+    """So many sessions, whose memory is free again after."""
+    running = load(count)
+    found = running.run(ticks)
+    tried: dict[str, Any] = {"sessions": count, **found.figures(), "keeps_pace": found.keeps_pace}
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+        free, total = torch.cuda.mem_get_info()
+        tried |= {"reserved_bytes": torch.cuda.memory_reserved(), "card_bytes": total - free}
+    # A captured call and what it belongs to hold each other.
+    del running
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    return tried

@@ -43,7 +43,7 @@ class WarpOps(Protocol):
         beside: Tensor | None = None,
     ) -> None: ...
 
-    def uneven(self, x: Tensor, weight: Tensor, *, out: Tensor) -> None: ...
+    def convolved(self, x: Tensor, weight: Tensor, *, out: Tensor) -> None: ...
 
     def deform(
         self,
@@ -138,10 +138,11 @@ class FastWarp(nn.Module):
         batch, (depth, height, width, _) = which.shape[0], volumes.full.shape[1:]
         seen = self._hourglass(volumes.small, which, source, driven)
         found = self._empty(*seen.shape[:3], self.mask.weight.shape[0])
-        self._ops.uneven(seen, self.mask.weight, out=found)
+        self._ops.convolved(seen, self.mask.weight, out=found)
         flat = self._empty(batch, height, width, depth * volumes.full.shape[-1])
         self._ops.deform(found, self.mask.bias, source, driven, volumes.full, which, taps=KERNEL, out=flat)
-        features = convolved(flat, self.third.weight)
+        features = self._empty(batch, height, width, self.third.outputs)
+        self._ops.convolved(flat, self.third.weight, out=features)
         self._ops.leak(features, self.third.bias, LEAK)
         features = convolved(features, self.fourth.weight)
         out = torch.empty_like(features)
@@ -164,21 +165,26 @@ class FastWarp(nn.Module):
         for layer in self._down:
             height, width = height // 2, width // 2
             out = self._empty(batch * depth, height, width, layer.outputs)
-            self._sum(convolved(levels[-1], layer.weight), layer, out=out, pool=2)
+            self._sum(self._convolved(levels[-1], layer.weight, 1), layer, out=out, pool=2)
             levels.append(out)
         x = levels.pop()
         for layer in self._up:
             beside = levels.pop()
             out = self._empty(*beside.shape[:3], layer.outputs + beside.shape[-1])
-            some = depth if x.shape[1:3].numel() <= DEEP and batch <= FEW else len(x)
-            found = torch.cat([convolved(part, layer.weight, padding=1) for part in x.split(some)])
+            found = self._convolved(x, layer.weight, 1)
             self._sum(found, layer, out=out, enlarge=2, beside=beside)
             x = out
         found = self._empty(*x.shape[:3], self.seen.weight.shape[0])
-        self._ops.uneven(x, self.seen.weight, out=found)
+        self._ops.convolved(x, self.seen.weight, out=found)
         out = self._empty(*x.shape[:3], self.seen.outputs)
         self._sum(found, self.seen, out=out)
         return out
+
+    def _convolved(self, x: Tensor, weight: Tensor, padding: int) -> Tensor:
+        """Depth slices, in the same way wherever a slot stands."""
+        depth, is_deep = self.size.motion.depth, x.shape[1:3].numel() <= DEEP
+        some = depth if is_deep and len(x) <= FEW * depth else len(x)
+        return torch.cat([convolved(part, weight, padding) for part in x.split(some)])
 
     def _sum(
         self,

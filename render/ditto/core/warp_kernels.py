@@ -7,13 +7,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from . import conv_kernels
+from . import conv_kernels, layers
 from .conv_tiles import readable
-from .layers import convolved
 from .sampling_kernels import deform, motion_input
 from .tile import Tile
 
-__all__ = ["deform", "depth_sum", "leak", "motion_input", "occlude", "uneven"]
+__all__ = ["convolved", "deform", "depth_sum", "leak", "motion_input", "occlude"]
 
 TILES: Final[dict[str, Tile]] = {
     "depth_sum": Tile(cells=16, channels=64),
@@ -23,12 +22,14 @@ TILES: Final[dict[str, Tile]] = {
 """By kernel; `scripts/bench_kernels` tries others."""
 
 
-def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
+def convolved(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
     """As a kernel, or, of what that does not take, as cuDNN's."""
-    if readable(x) and conv_kernels.is_uneven(weight):
+    if not readable(x):
+        out.copy_(layers.convolved(x, weight))
+    elif conv_kernels.is_uneven(weight):
         conv_kernels.uneven(x, weight, out=out)
     else:
-        out.copy_(convolved(x, weight))
+        conv_kernels.convolved(x, weight, None, out=out)
 
 
 @triton.jit

@@ -9,8 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..dense_motion import blobs, motions, places, sample
-from . import algebra
-from .layers import convolved
+from . import algebra, layers
 
 
 def motion_input(small: Tensor, which: Tensor, source: Tensor, driven: Tensor, *, out: Tensor) -> None:
@@ -33,10 +32,9 @@ def motion_input(small: Tensor, which: Tensor, source: Tensor, driven: Tensor, *
     out.unflatten(0, (-1, depth))[..., :used] = joined.permute(0, 2, 3, 4, 1)
 
 
-def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
-    """Into `out` (B, H, W, O), `x` (B, H, W, I) by `weight`, where I and O are each a little more than a
-    power of two."""
-    out[:] = convolved(x, weight)
+def convolved(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
+    """Into `out` (B, H, W, O), `x` (B, H, W, I) by `weight`, of odd height and width."""
+    out[:] = layers.convolved(x, weight)
 
 
 def depth_sum(

@@ -40,6 +40,13 @@ def test_it_measures_networks_and_sessions_and_tells_how_far_it_is() -> None:
     assert found["torch"] == torch.__version__
 
 
+def test_parts_of_it_run_alone() -> None:
+    bench = GpuBench("cpu", ticks=2, picture=(96, 160), sizes=TINY, parts=("capacity",), sessions=(1,))
+    found = measure(bench)
+    assert not {"pictures", "low_bits", "motion", "memory"} & set(found)
+    assert [one["sessions"] for one in found["capacity"]["balanced"]["tried"]] == [1]
+
+
 def test_what_cannot_run_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SetupError, match="no NVIDIA GPU"):
@@ -48,3 +55,5 @@ def test_what_cannot_run_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         GpuBench("tpu")
     with pytest.raises(UsageError, match="at least one round"):
         GpuBench("cpu", rounds=0)
+    with pytest.raises(UsageError, match="no part 'sound'"):
+        GpuBench("cpu", parts=("sound",))

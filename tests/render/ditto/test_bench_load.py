@@ -11,7 +11,8 @@ def test_every_session_hears_and_is_drawn_each_tick() -> None:
     found = Load(tiny.networks(), WindowShape(2, 2), sessions=3, size=(96, 160)).run(4)
     assert found.ms.shape == (4,)
     assert (found.ms > 0).all()
-    assert found.figures()["ms_max"] >= found.figures()["ms_p50"]
+    assert (found.called_ms <= found.ms).all()
+    assert found.figures()["ms_max"] >= found.figures()["ms_p50"] >= found.figures()["called_ms_p50"] > 0
 
 
 class Made:
@@ -21,7 +22,7 @@ class Made:
         self.sessions = sessions
 
     def run(self, ticks: int) -> Ticks:
-        return Ticks(np.full(ticks, 3.0 * self.sessions), np.ones(1))
+        return Ticks(np.full(ticks, 3.0 * self.sessions), np.ones(ticks), np.ones(1))
 
 
 @pytest.mark.parametrize(("most", "expected"), [(40, 13), (13, 13), (5, 5)])
@@ -31,6 +32,19 @@ def test_the_most_sessions_that_keep_pace_are_found(most: int, expected: int) ->
     assert all(one["keeps_pace"] == (one["sessions"] <= 13) for one in found["tried"])
 
 
+def test_numbers_of_sessions_may_be_given() -> None:
+    made: list[int] = []
+
+    def load(sessions: int) -> Load:
+        made.append(sessions)
+        return cast(Load, Made(sessions))
+
+    found = capacity(load, most=40, ticks=10, counts=(14, 12, 13))
+    assert made == [14, 12, 13]
+    assert (found["sessions"], found["of"]) == (13, 14)
+    assert capacity(load, most=40, ticks=10, counts=(20,))["sessions"] == 0
+
+
 def test_one_late_tick_in_a_hundred_is_the_limit() -> None:
-    assert Ticks(np.array([10.0] * 199 + [50.0]), np.ones(1)).keeps_pace
-    assert not Ticks(np.array([10.0] * 95 + [50.0] * 5), np.ones(1)).keeps_pace
+    assert Ticks(np.array([10.0] * 199 + [50.0]), np.ones(200), np.ones(1)).keeps_pace
+    assert not Ticks(np.array([10.0] * 95 + [50.0] * 5), np.ones(100), np.ones(1)).keeps_pace

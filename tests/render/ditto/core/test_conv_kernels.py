@@ -57,7 +57,7 @@ def test_uneven(
     )
     outs = unwritten((2, 6, 11, outputs), dtype)
     conv_kernels.uneven(x, weight, out=outs[0])
-    warp_twins.uneven(x, weight, out=outs[1])
+    warp_twins.convolved(x, weight, out=outs[1])
     alike(*outs)
 
 

@@ -25,6 +25,10 @@ class FakeEvent:
     def __init__(self, *, blocking: bool = False) -> None:
         self.number, self.blocking = FakeEvent.made, blocking
         FakeEvent.made += 1
+        self.is_over = False
+
+    def query(self) -> bool:
+        return self.is_over
 
     def record(self, stream: FakeStream) -> None:
         LOG.append((stream.name, "reaches", self.number))
@@ -69,6 +73,13 @@ def test_copies_run_on_their_own_stream_and_marks_are_set_there(cuda: CudaTransf
 def test_the_drawing_stream_waits_for_a_mark_and_the_host_does_not(cuda: CudaTransfers) -> None:
     cuda.keep(cuda.mark())
     assert LOG == [("drawing", "waits for", 1)]
+
+
+def test_nothing_waits_for_a_mark_that_is_over(cuda: CudaTransfers) -> None:
+    mark = cuda.mark()
+    mark.event.is_over = True  # type: ignore[attr-defined]
+    cuda.keep(mark)
+    assert LOG == []
 
 
 def test_the_host_sleeps_while_it_waits_for_a_mark(cuda: CudaTransfers) -> None:

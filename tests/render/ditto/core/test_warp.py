@@ -51,4 +51,4 @@ def test_few_slots_have_deep_maps_one_by_one(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("visavis.render.ditto.core.warp.DEEP", 10**6)
     found = fast(volumes, which, source, driven)
     torch.testing.assert_close(found, together, atol=1e-5, rtol=1e-5)
-    assert counts.count(size.motion.depth) == 2 * len(fast._up)  # pyright: ignore[reportPrivateUsage]
+    assert counts.count(size.motion.depth) == 2 * len(fast.hourglass)
