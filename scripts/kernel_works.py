@@ -48,10 +48,12 @@ CONVS = [
 ]
 CALLS = 5
 """That each tile's result is checked of."""
-PARTS = {"modulated": 2, "uneven": 1.5}
+PARTS = {"modulated": 2, "uneven": 1.5, "uneven_3": 1.125}
 """How many outputs a program has for each of a tile's channels."""
+MASKED = 144
+"""Channels that the mask's convolution and the one before it read."""
 UNEVEN = 128
-"""Channels that the larger part of the mask's has."""
+"""Channels that the larger part of a program's has."""
 ROW_BYTES = 128
 """Of a cell a step reads: as much as the copy engine spreads over all banks."""
 SHARED_BYTES = 227 << 10
@@ -102,7 +104,7 @@ class Work:
         if self.flops:
             part, size = PARTS.get(self.key.removesuffix("_8"), 1), 1 if self.key.endswith("_8") else 2
             tiles = [tile for tile in CONVS if tile.inputs * size == ROW_BYTES and fits(tile, part, size)]
-            return [tile for tile in tiles if self.key != "uneven" or tile.channels == UNEVEN]
+            return [tile for tile in tiles if "uneven" not in self.key or tile.channels == UNEVEN]
         channels = self.table[self.key].channels
         return [Tile(tile.cells, channels, tile.warps) for tile in TILES]
 
@@ -138,7 +140,7 @@ def conv(batch: int, side: int, inputs: int, outputs: int, kernel: int, dtype: t
         x, weight = normal(batch, side, side, inputs, dtype=dtype), weights(outputs, inputs, kernel, dtype)
         scale = torch.full((outputs,), UNDO[dtype], device="cuda")
         out, expected = empty(batch, side, side, outputs), empty(1, side, side, outputs)
-        if kernel == 7:
+        if inputs == MASKED:
             warp_twins.convolved(x[-1:], weight, out=expected)
             return Trial(lambda: conv_kernels.uneven(x, weight, out=out), out, expected)
         conv_twins.convolved(x[-1:], weight, scale, out=expected)
@@ -152,7 +154,9 @@ def conv(batch: int, side: int, inputs: int, outputs: int, kernel: int, dtype: t
         return lambda: F.conv2d(x, weight, padding=kernel // 2)
 
     flops = 2.0 * batch * side * side * inputs * outputs * kernel**2
-    key = "uneven" if kernel == 7 else f"convolved{BITS[dtype]}"
+    key = f"convolved{BITS[dtype]}"
+    if inputs == MASKED:
+        key = "uneven" if kernel > 3 else "uneven_3"
     name = f"{key.removesuffix('_8')}{suffix(dtype)} {side} {inputs}-{outputs}"
     return Work(name, conv_tiles.TILES, key, prepare, flops, rival, WRITTEN[HALF])
 
@@ -322,7 +326,8 @@ def works(batch: int) -> list[Work]:
             (256, 64, 1),
         )
     ]
-    found.append(conv(16 * batch, 64, 144, 176, 7, HALF))
+    found.append(conv(16 * batch, 64, MASKED, 176, 7, HALF))
+    found.append(conv(16 * batch, 64, MASKED, 432, 3, HALF))
     found += [
         conv(batch, side, inputs, outputs, 3, dtype)
         for dtype in BITS

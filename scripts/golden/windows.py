@@ -142,7 +142,8 @@ def real(file: GoldenFile, case: Mapping[str, Any]) -> Sample:
         nonlocal count
         drawn = stored.of(count)
         count += 1
-        return sampler(lead, conditions, drawn[0], drawn[1:], hold=hold)
+        # The core gives the memory that it writes next.
+        return sampler(lead, conditions, drawn[0], drawn[1:], hold=hold).clone()
 
     return sample
 
