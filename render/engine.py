@@ -74,6 +74,13 @@ class Engine(Protocol):
         ...
 
     @property
+    def cadence(self) -> int:
+        """Once in so many ticks a slot has more to be done for than in the others; 1 where all are alike.
+        Sessions begin so that their turns differ.
+        """
+        ...
+
+    @property
     def max_batch(self) -> int:
         """Most slots that one step may take; steps of disjoint slots may run on different threads when it is
         1.

@@ -31,6 +31,7 @@ from .encode import Encoder, open_encoder
 from .encode_audio import OpusEncoder
 from .engine import DrawsPictures, Engine
 from .live import Encode, Kind, Live
+from .phases import first_tick, phase
 from .pipeline import Draw, Pipeline, run
 from .scheduler import EVERY, choose
 
@@ -112,6 +113,8 @@ class Sessions:
         self._roster = Roster(slots)
         self._guests: dict[str, Guest] = {}
         self._errands: deque[Guest] = deque()
+        self._phases: dict[int, int] = {}
+        """Of the slots that live, when the engine has more to do for them."""
         self._gauged_ns = 0
         self._counted: link.EngineCounts | None = None
 
@@ -298,7 +301,10 @@ class Sessions:
     def _settle(self, guest: Guest, live: Live, now_ns: int) -> list[link.ToFront]:
         guest.busy = False
         guest.live = live
-        first = live.pacer.clock.due(now_ns) + self.options.lead
+        clock, cadence = live.pacer.clock, self._engine.cadence
+        earliest = max(clock.due(now_ns) + self.options.lead, live.pipeline.gate.next)
+        first = first_tick(clock, earliest, cadence, self._phases.values())
+        self._phases[guest.slot] = phase(clock, first, cadence)
         if first > live.pipeline.gate.next:
             live.pipeline.skip_to(first)
         for wish in guest.wants:
@@ -323,6 +329,7 @@ class Sessions:
         if guest in self._errands:
             self._errands.remove(guest)
         self._roster.release(guest.request.session)
+        self._phases.pop(guest.slot, None)
         del self._guests[guest.request.session]
 
     def _starved(self, now_ns: int) -> Iterator[link.Starved]:

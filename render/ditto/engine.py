@@ -109,6 +109,7 @@ class DittoEngine:
         self._slots: dict[int, _Slot] = {}
         self._slow = networks.device.type == "cpu" and networks.decoder.size == DecoderSize()
         self.spec = spec_of(self._mover.shape)
+        self.cadence = self._mover.shape.hop
 
     def warm(self) -> None:
         """Hear the silence that comes before every session."""

@@ -34,6 +34,7 @@ class RigEngine:
 
     kind = "rig"
     max_batch = 1
+    cadence = 1
     most_slots = None
     pictures = None
     spec = SPEC

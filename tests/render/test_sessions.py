@@ -304,3 +304,19 @@ def test_what_the_engine_counts_is_told_once_a_second_and_only_when_it_has_chang
     assert 3 <= len(told) <= 4
     assert len(set(told)) == len(told)
     assert all(b - a >= NS_PER_SECOND for a, b in pairwise(times_ns))
+
+
+def test_sessions_begin_where_the_engine_has_less_to_do_for_others() -> None:
+    worker = VirtualWorker(PatternEngine())
+    worker.engine.cadence = 3
+    for name in "abcd":
+        worker.tell(request(name))
+    worker.run(1000)
+    firsts = [worker.ticks(name)[0].index % 3 for name in "abcd"]
+    assert sorted(firsts[:3]) == [0, 1, 2]
+    assert firsts[3] == firsts[0]
+    worker.tell(link.Close("b"))
+    worker.run(200)
+    worker.tell(request("e"))
+    worker.run(1000)
+    assert worker.ticks("e")[0].index % 3 == firsts[1]

@@ -33,6 +33,7 @@ class PatternEngine:
 
     kind = "pattern"
     max_batch = 1
+    cadence = 1
     most_slots = None
     pictures: DrawsPictures | None = None
 
