@@ -27,7 +27,7 @@ _DEEP: Final = 0.45
 _ACROSS: Final = (-0.34, 0.50)
 _ALONG: Final = (-0.5, 1.5)
 """What the texture shows: model units towards the cheek, and shares of a fold's length downwards."""
-_REACH: Final = (-0.14, 0.24)
+_REACH: Final = (-0.11, 0.20)
 """How far a fold reaches across."""
 _SIZE: Final = (112, 64)
 """Texels across and along."""
@@ -132,8 +132,8 @@ def _fold(mesh: Mesh, side: float) -> Fold:
     near = (
         (across > _REACH[0])
         & (across < _REACH[1])
-        & (along > -0.1)
-        & (along < 1.1)
+        & (along > -0.06)
+        & (along < 0.98)
         & (off[:, 2] > -_DEEP)
         & (beside > 0)
     )
