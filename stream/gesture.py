@@ -24,7 +24,7 @@ _BROW = 0.42
 """Share of beats that raise the brows."""
 _STROKE, _RETURN, _BOUND = 5.0, 14.0, 24.0
 """Frames after a beat at which a nod is lowest, past its rest, and over."""
-_BROW_UP, _BROW_HOLD, _BROW_DOWN = 1.0, 5.0, 17.0
+_BROW_UP, _BROW_HOLD, _BROW_DOWN = 3.0, 7.0, 21.0
 _TILT_DEG = (1.0, 2.6)
 _ASSENT_FRAMES = 160.0
 """Mean time between a listener's nods."""

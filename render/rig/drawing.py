@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from . import cull, edges, raster
+from . import cull, edges, folds, raster
 from .eyes import Eye, draw_eye
+from .folds import Fold
 from .mesh import Mesh, Relief
 from .scan import Scratch
 from .textures import Texture
@@ -20,7 +21,7 @@ Box = tuple[int, int, int, int]
 
 _INNER_BIAS: Final = 0.035
 """Added to depths in model units (1 dm), so that the mouth's interior never pokes through the lips."""
-_HAIR_BIAS, _LASH_BIAS = -0.1, -0.05
+_HAIR_BIAS, _LASH_BIAS, _FOLD_BIAS = -0.1, -0.05, -0.01
 _HAIR_SOFT = 0.06
 """Hair fades over this depth where it dips into the skin, in model units."""
 
@@ -68,20 +69,29 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class Posed:
     """A mesh in one pose: `screen` (V, 3), `uv` (V, 2) with the eyes turned, `tone` (V, 3) of the mouth,
-    whose lips are `parted` or not, `lights` of both eyes, `fringe` with `edge_count` edges of the outline."""
+    whose lips are `parted` or not, `pulls` and `lights` of both folds and eyes, `fringe` with `edge_count`
+    edges of the outline."""
 
     screen: F32
     uv: F32
     tone: F32
     parted: bool
+    pulls: tuple[float, float]
     lights: tuple[F32, F32]
     fringe: edges.Fringe
     edge_count: int
 
 
-def draw_head(target: Target, mesh: Mesh, eyes: tuple[Eye, Eye], posed: Posed) -> int:
-    """Skin, mouth and eyes, the outline over them, and the lashes. Returns the outline's number of pixels."""
+def draw_head(
+    target: Target, mesh: Mesh, creases: tuple[Fold, Fold], eyes: tuple[Eye, Eye], posed: Posed
+) -> int:
+    """Skin with its folds, mouth and eyes, the outline over them, and the lashes. Returns the outline's
+    number of pixels."""
     target.solid(posed.screen, mesh.skin, posed.uv, mesh.skin_texture)
+    for crease, pull in zip(creases, posed.pulls, strict=True):
+        shade = folds.shade(pull)
+        if shade is not None:
+            target.layer(posed.screen, crease.triangles, crease.uv, shade, _FOLD_BIAS, 0.0)
     target.toned(posed.screen, mesh.inner if posed.parted else mesh.lining, posed.tone, _INNER_BIAS)
     for eye, light in zip(eyes, posed.lights, strict=True):
         target.eye(posed.screen, eye, posed.uv, mesh.shade, light, mesh.eye_texture)

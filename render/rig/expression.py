@@ -27,7 +27,7 @@ EMOTIONS: Final[dict[str, F32]] = {
             "eyeSquint": 0.40,
             "browOuterUp": 0.12,
         },
-        "serious": {"browDown": 0.95, "eyeSquint": 0.30, "mouthPress": 0.30, "mouthFrown": 0.60},
+        "serious": {"browDown": 0.95, "eyeSquint": 0.30, "mouthPress": 0.30, "mouthFrown": 0.85},
         "surprised": {"browInnerUp": 0.95, "browOuterUp": 0.75, "eyeWide": 0.55, "jawOpen": 0.15},
         "sad": {
             "browInnerUp": 0.90,

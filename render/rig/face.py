@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..avatar import Avatar, View
-from . import brows, edges, mouth, plate, posing, raster, seal, smooth
+from . import brows, edges, folds, mouth, plate, posing, raster, seal, smooth
 from .drawing import Box, Posed, Target, clear, draw_cover, draw_hair, draw_head
 from .eyes import Eye
 from .interior import Interior
@@ -15,13 +15,14 @@ from .mesh import Group, Mesh, blended_views, load_mesh, projected
 from .motion import Motion
 from .scan import Scratch, scratch
 from .tensors import SKIN
-from .units import parting
+from .units import UNITS, parting
 
 F32 = NDArray[np.float32]
 I32 = NDArray[np.int32]
 U8 = NDArray[np.uint8]
 U32 = NDArray[np.uint32]
 
+_PUCKER = UNITS.index("mouthPucker")
 _MARGIN_PX = 4
 """Room around what is drawn: for its fringe, and for what is looked at beside that."""
 _COLLAR_WEIGHT, _SKULL_WEIGHT = 8, 250
@@ -71,6 +72,7 @@ class Face:
         mesh = self._mesh
         self._interior = Interior(mesh)
         self._eyes = Eye(avatar, mesh, 0), Eye(avatar, mesh, 1)
+        self._folds = folds.load_folds(mesh)
         self._outline = edges.load_outline(mesh.rest, mesh.skin)
         self._zones = smooth.zones(mesh)
         self._field = _field(mesh, self.view)
@@ -137,7 +139,7 @@ class Face:
         clear(sketch.depth, width, box, float(raster.FAR))
         target = Target(sketch.packed, sketch.depth, width, canvas.scratch)
         draw_cover(target, views, canvas.screen, canvas.uv)
-        edge_pixels = draw_head(target, mesh, self._eyes, self._posed(motion, canvas))
+        edge_pixels = draw_head(target, mesh, self._folds, self._eyes, self._posed(motion, canvas))
         smooth.smooth_zones(self._zones, canvas.screen, sketch.packed, width)
         edges.remember(sketch.packed, canvas.fringe.trail, canvas.fringe.colors, edge_pixels)
         draw_hair(target, sketch.layers, views, canvas.screen, canvas.uv, box)
@@ -170,7 +172,8 @@ class Face:
         """What the head shows beside its shape: lit mouth, turned eyes and outline."""
         mesh, outline, fringe = self._mesh, self._outline, canvas.fringe
         posing.normals(canvas.world, mesh.inner, canvas.normal)
-        self._interior.light(canvas.world, canvas.screen, canvas.normal, canvas.tone)
+        pursed = float(motion.units[_PUCKER])
+        self._interior.light(canvas.world, canvas.screen, canvas.normal, pursed, canvas.tone)
         for eye in self._eyes:
             eye.turn(motion.gaze, canvas.uv)
         units = self._units(motion)
@@ -186,6 +189,7 @@ class Face:
             tone=canvas.tone,
             lights=(left.light(units, motion.gaze), right.light(units, motion.gaze)),
             parted=self._interior.gap(canvas.world) > 0,
+            pulls=folds.pulled(units),
             fringe=fringe,
             edge_count=count,
         )

@@ -24,6 +24,8 @@ _IVORY: Final = np.array([1.0, 0.93, 0.88], np.float32)
 """What teeth return of the light."""
 _LIP_SHADOW, _LIP_REACH = 0.3, 0.07
 """How dark teeth are at the upper lip's edge, and how far below it its shadow ends, in model units."""
+_PURSED_SHADE = 0.5
+"""How dark it is behind lips that are pursed: they stand before what they open on."""
 _DEEPEST: Final = np.array([34, 15, 14], np.float32)
 """Colour of what no light reaches: flesh, not a hole."""
 _LIGHT: Final = np.array([-0.28, 0.42, 0.86], np.float32)
@@ -48,9 +50,9 @@ class _Material:
 
 _MATERIALS: Final = {
     CAVITY: _Material(0.30, 0.55, 0.60, 0.20, 0.3, 0.0),
-    UPPER_TEETH: _Material(0.60, 0.44, 0.75, 0.26, 0.75, 38.0, _LIP_SHADOW),
+    UPPER_TEETH: _Material(0.69, 0.51, 0.75, 0.26, 0.75, 38.0, _LIP_SHADOW),
     LOWER_TEETH: _Material(0.42, 0.42, 0.75, 0.22, 0.75, 22.0),
-    TONGUE: _Material(0.46, 0.66, 0.80, 0.16, 0.35, 24.0),
+    TONGUE: _Material(0.28, 0.42, 0.80, 0.16, 0.35, 15.0),
 }
 
 
@@ -76,8 +78,9 @@ class Interior:
         self._lips = mesh.lips
         self._closed_gap = _gap(mesh.rest, mesh.lips)
 
-    def light(self, world: F32, screen: F32, normal: F32, tone: F32) -> None:
-        """Write the colours `tone` (V, 3), 0..255, of the interior's vertices; the other rows stay."""
+    def light(self, world: F32, screen: F32, normal: F32, pursed: float, tone: F32) -> None:
+        """Write the colours `tone` (V, 3), 0..255, of the interior's vertices behind lips that are `pursed`
+        so far, 0..1; the other rows stay."""
         parted = float(np.clip((_gap(world, self._lips) - self._closed_gap) / _OPEN_GAP, 0, 1))
         lip = float(world[self._lips[0], 1])
         _light(
@@ -90,6 +93,7 @@ class Interior:
             lip,
             self._mouth_depth,
             parted,
+            1 - _PURSED_SHADE * pursed,
             tone,
         )
 
@@ -107,7 +111,7 @@ _F2 = float32[:, ::1]
 
 
 @njit(
-    types.void(types.int32[::1], *(_F2,) * 5, *(types.float64,) * 3, _F2),
+    types.void(types.int32[::1], *(_F2,) * 5, *(types.float64,) * 4, _F2),
     cache=True,
     nogil=True,
     fastmath=True,
@@ -123,6 +127,7 @@ def _light(
     lip: float,
     mouth: float,
     parted: float,
+    reached: float,
     tone: F32,
 ) -> None:
     seam = (1 - parted) * 0.55 + 0.45
@@ -137,7 +142,7 @@ def _light(
         mirror *= mirror
         deep = min(max(1.08 - (screen[i, 2] - mouth) / material[k, 2], material[k, 3]), 1.0)
         below = min(max((lip - world[i, 1]) / _LIP_REACH, 0.0), 1.0)
-        deep *= 1.0 - material[k, 5] * (1.0 - below) * (1.0 - below)
+        deep *= reached * (1.0 - material[k, 5] * (1.0 - below) * (1.0 - below))
         aside = material[k, 6]
         lit = (material[k, 0] + material[k, 1] * facing) * deep * aside
         seen = parted * aside

@@ -54,10 +54,12 @@ _SEALING = 1.5
 """Lips on their way reach by this power of how far they are held: so the gap between them grows evenly."""
 _JAW_OBEYS = 0.45
 """Of a closing sound's strength, what the jaw feels of it."""
-_REACH = 1.17
+_REACH = 1.2
 """Blending weakens every target; this gives the strength back."""
+_ROUNDEST = 0.84
+"""The most that lips are pursed: beyond it they would kiss."""
 _TONGUE, _JAW, _SEAL = UNITS.index("tongueOut"), UNITS.index("jawOpen"), UNITS.index("mouthClose")
-_FUNNEL = UNITS.index("mouthFunnel")
+_FUNNEL, _PUCKER = UNITS.index("mouthFunnel"), UNITS.index("mouthPucker")
 _MOLD: Final = np.array(
     [
         unit.startswith(("mouthPucker", "mouthFunnel", "mouthStretch", "mouthSmile", "mouthFrown"))
@@ -140,6 +142,7 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     size = np.where(OPENING, np.float32(_REACH * scale), np.float32(_REACH * max(firm, 0.0)))
     size[_TONGUE] = min(scale, 1.0)
     units = units * size
+    units[_PUCKER] = min(units[_PUCKER], _ROUNDEST)
     hold, bite = grip(rows)
     if hold > 0:
         units = _held(units, hold, bite)

@@ -19,8 +19,8 @@ F32 = NDArray[np.float32]
 
 AROUND = 3
 """Frames before and after one that bound its opening."""
-PARTING, MEETING = 0.060, 0.067
-"""Model units (1 dm) by which lips may part, and meet, in a frame: about a third of the widest that speech
+PARTING, MEETING = 0.083, 0.092
+"""Model units (1 dm) by which lips may part, and meet, in a frame: about two fifths of the widest that speech
 opens them, so three frames."""
 
 _GAP: Final = unit_vector(

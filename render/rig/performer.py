@@ -32,7 +32,10 @@ GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 """How far the eyes turn at a gaze of 1, across and up or down."""
 _ASIDE_DEG: Final = 15.0
 """How far an eye turns aside at most: beyond that its iris would leave the opening of the lids."""
-_BROW = unit_vector({"browInnerUp": 0.55, "browOuterUp": 0.45})
+_BROW = unit_vector({"browInnerUp": 0.80, "browOuterUp": 0.72})
+_BROW_CALM, _BROW_KEEN = 0.6, 0.9
+"""Raised brows go so far, and so much farther the more they are raised: a stress shows, a drift hardly
+does."""
 _LOOK_DOWN = unit_vector({"eyeLookDown": 0.95})
 _LOOK_UP = unit_vector({"eyeLookUp": 0.95, "eyeSquint": 0.6})
 _EASE = unit_vector({"eyeLookDown": 0.06})
@@ -161,7 +164,8 @@ def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     warmth = life.warmth * max(0.0, 1.0 - 4.0 * float(want.units[_FROWN]))
     units = mixed(mouth, (want.units + _WARM * np.float32(warmth)).astype(np.float32))
     skew = np.float32(1) + _SKEW * np.float32(life.skew)
-    units = ((units + _BROW * np.float32(life.brow)) * skew).astype(np.float32)
+    raised = life.brow * (_BROW_CALM + _BROW_KEEN * life.brow)
+    units = ((units + _BROW * np.float32(raised)) * skew).astype(np.float32)
     units += _SHUT * np.float32(life.blink)
     up = float(gaze[1])
     units += (_LOOK_UP if up > 0 else _LOOK_DOWN) * np.float32(abs(up))

@@ -26,21 +26,33 @@ class Shape:
 
 SHAPES: Final[dict[str, Shape]] = {
     "aa": Shape(
-        {"jawOpen": 0.49, "mouthLowerDown": 0.14, "mouthUpperUp": 0.17, "mouthPucker": 0.12},
+        {"jawOpen": 0.485, "mouthLowerDown": 0.14, "mouthUpperUp": 0.17, "mouthPucker": 0.12},
         1.0,
         3.9,
         3.9,
         (0.0, 0.0, 1.0),
     ),
     "eh": Shape(
-        {"jawOpen": 0.30, "mouthLowerDown": 0.18, "mouthUpperUp": 0.22, "mouthStretch": 0.04},
+        {
+            "jawOpen": 0.30,
+            "mouthLowerDown": 0.18,
+            "mouthUpperUp": 0.22,
+            "mouthStretch": 0.08,
+            "cheekSquint": 0.16,
+        },
         0.9,
         3.8,
         3.8,
         (0.0, 0.0, 0.7),
     ),
     "ih": Shape(
-        {"jawOpen": 0.14, "mouthLowerDown": 0.16, "mouthUpperUp": 0.26, "mouthStretch": 0.28},
+        {
+            "jawOpen": 0.14,
+            "mouthLowerDown": 0.16,
+            "mouthUpperUp": 0.26,
+            "mouthStretch": 0.28,
+            "cheekSquint": 0.26,
+        },
         0.95,
         4.0,
         4.0,
@@ -48,13 +60,11 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "oh": Shape(
         {
-            "jawOpen": 0.32,
-            "mouthPucker": 0.85,
+            "jawOpen": 0.35,
+            "mouthPucker": 0.84,
             "mouthFunnel": 0.14,
-            "mouthRollUpper": 0.20,
-            "mouthUpperUp": 0.30,
-            "mouthLowerDown": 0.05,
-            "mouthFrown": 0.10,
+            "mouthRollUpper": 0.14,
+            "mouthUpperUp": 0.12,
         },
         1.15,
         5.8,
@@ -65,10 +75,8 @@ SHAPES: Final[dict[str, Shape]] = {
         {
             "jawOpen": 0.14,
             "mouthPucker": 0.90,
-            "mouthFunnel": 0.14,
-            "mouthRollUpper": 0.22,
-            "mouthUpperUp": 0.14,
-            "mouthFrown": 0.08,
+            "mouthFunnel": 0.12,
+            "mouthRollUpper": 0.10,
         },
         1.35,
         7.5,
@@ -88,7 +96,13 @@ SHAPES: Final[dict[str, Shape]] = {
         2.0,
     ),
     "ss": Shape(
-        {"jawOpen": 0.08, "mouthLowerDown": 0.20, "mouthUpperUp": 0.14, "mouthStretch": 0.14},
+        {
+            "jawOpen": 0.08,
+            "mouthLowerDown": 0.20,
+            "mouthUpperUp": 0.14,
+            "mouthStretch": 0.16,
+            "cheekSquint": 0.16,
+        },
         1.1,
         3.0,
         2.8,
@@ -103,7 +117,7 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "dd": Shape(
         {"jawOpen": 0.10, "mouthLowerDown": 0.14, "mouthUpperUp": 0.06, "tongueOut": 0.15},
-        0.7,
+        0.95,
         2.8,
         2.8,
         (1.0, 0.0, 0.0),
@@ -112,23 +126,22 @@ SHAPES: Final[dict[str, Shape]] = {
         {"jawOpen": 0.08, "mouthRollLower": 1.0, "mouthUpperUp": 0.50, "mouthShrugUpper": 0.28}, 2.0, 2.8, 2.2
     ),
     "kk": Shape(
-        {"jawOpen": 0.15, "mouthLowerDown": 0.10, "mouthUpperUp": 0.05}, 0.5, 2.8, 2.8, (0.0, 1.0, 0.4)
+        {"jawOpen": 0.15, "mouthLowerDown": 0.10, "mouthUpperUp": 0.05}, 0.58, 2.8, 2.8, (0.0, 1.0, 0.4)
     ),
     "nn": Shape(
         {"jawOpen": 0.10, "mouthLowerDown": 0.11, "mouthUpperUp": 0.04, "tongueOut": 0.15},
-        0.6,
+        0.85,
         2.8,
         2.8,
         (1.0, 0.0, 0.0),
     ),
     "rr": Shape(
         {
-            "jawOpen": 0.15,
-            "mouthPucker": 0.65,
-            "mouthFunnel": 0.10,
-            "mouthRollUpper": 0.12,
-            "mouthUpperUp": 0.06,
-            "mouthFrown": 0.08,
+            "jawOpen": 0.14,
+            "mouthPucker": 0.66,
+            "mouthFunnel": 0.12,
+            "mouthRollUpper": 0.08,
+            "mouthUpperUp": 0.04,
         },
         0.9,
         5.5,
@@ -137,12 +150,12 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "ch": Shape(
         {
-            "jawOpen": 0.12,
-            "mouthPucker": 0.75,
-            "mouthFunnel": 0.20,
-            "mouthRollUpper": 0.24,
+            "jawOpen": 0.11,
+            "mouthPucker": 0.78,
+            "mouthFunnel": 0.22,
+            "mouthRollUpper": 0.12,
             "mouthUpperUp": 0.12,
-            "mouthFrown": 0.10,
+            "mouthLowerDown": 0.06,
         },
         1.2,
         4.4,

@@ -14,12 +14,19 @@ from .surface import Roots, Surface, tangent, unit
 from .whiskers import beard_density
 
 KNOTS = 7
-ABOVE_LIP = 0.015
-"""Share of the lip up to which the moustache grows down to it."""
+ABOVE_LIP, TRIMMED = 0.015, 0.022
+"""Share of the lip up to which the moustache grows down to it, and how far from its red it is trimmed, in
+dm."""
+MOUSTACHE = 170_000
+"""Roots that are tried on all of the body for a denser moustache, which leaves no notch under the nose."""
+CORNER: Final = (0.07, 0.022)
+"""How far around the corners of the mouth, across and up, no hair grows."""
 LEADERS, LEANING = 2600, 0.35
 """Strands that others lean to, so that the beard has locks, and how far they lean at most."""
 GREY = 0.60
 """Share of grey hairs."""
+UNDER_NOSE = 0.45
+"""How much lighter hairs are in the shade of the nose, which would make a dark tuft of them."""
 OUTLINE: Final = (0.42, 0.26)
 """Cosines between skin and view from none to all of whose roots belong to the outline."""
 HANGING: Final = (0.34, 0.16)
@@ -31,10 +38,16 @@ def add_beard(surface: Surface, look: Look, posed: F64) -> tuple[list[Any], dict
     if look.beard is None:
         return [], {}
     rng = np.random.default_rng(41)
-    roots = surface.scatter(look.beard.strands * 2, beard_density(surface.person, look.beard), rng)
+    density = beard_density(surface.person, look.beard)
+    roots = surface.scatter(look.beard.strands * 2, density, rng)
+    more = surface.scatter(MOUSTACHE, lambda at: density(at) * _moustache(surface.person, at), rng)
+    roots = roots.joined(more)
     lips = roots.on(surface.person.lips + surface.person.inside)
     upper = roots.at[:, 1] > surface.person.landmarks.mouth[1]
-    roots = roots.only(lips < np.where(upper, ABOVE_LIP, 0.42))
+    x, y = np.abs(roots.at[:, 0]), np.abs(roots.at[:, 1] - surface.person.landmarks.mouth[1] - 0.012)
+    corner = np.hypot((x - surface.person.landmarks.mouth_half) / CORNER[0], y / CORNER[1]) < 1
+    near = upper & (_to_lips(surface, roots.at) < TRIMMED)
+    roots = roots.only((lips < np.where(upper, ABOVE_LIP, 0.42)) & ~corner & ~near)
     paths = _grown(surface, roots, posed, look.beard, rng)
     tone = _tone(surface.person, roots.at, rng) ** look.beard.bias
     material = hair_material("beard", look.beard.dark, look.beard.light, 0.45)
@@ -44,6 +57,16 @@ def add_beard(surface: Surface, look: Look, posed: F64) -> tuple[list[Any], dict
         rim = _outlines(surface.person, roots, view)
         fuzz[view] = add_strands("fuzz", paths[rim], width, material, tone[rim])
     return [add_strands("beard", paths, width, material, tone)], fuzz
+
+
+def _moustache(person: Person, at: F64) -> F64:
+    """How likely a further hair grows in the moustache, most under the nose, at points (N, 3)."""
+    marks = person.landmarks
+    x, y = np.abs(at[:, 0]), at[:, 1] - marks.mouth[1]
+    high = smooth(0.02, 0.07, y) * smooth(0.34, 0.24, y) * (at[:, 2] > marks.mouth[2] - 0.25)
+    shaded = 0.8 * smooth(0.11, 0.17, y) * smooth(0.15, 0.07, x)
+    middle = 0.55 * smooth(marks.mouth_half, marks.mouth_half - 0.10, x) + 0.45 * smooth(0.16, 0.05, x)
+    return high * middle * (1 - shaded)
 
 
 def _outlines(person: Person, roots: Roots, view: str) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
@@ -74,7 +97,7 @@ def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.
     rise = 0.13 + 0.05 * lip + 0.16 * rng.random(len(x))
     heading = unit(aim + normal * rise[:, None] + rng.normal(0, 0.11, aim.shape))
     edge = beard_density(surface.person, look)(roots.at)
-    grown = look.length * (0.55 + 0.55 * rng.random(len(x))) * (0.22 + 0.78 * edge)
+    grown = look.length * (0.40 + 0.72 * rng.random(len(x))) * (0.20 + 0.80 * edge)
     chin = smooth(0.60, 0.14, np.abs(x)) * smooth(marks.mouth[1] - 0.16, marks.mouth[1] - 0.34, y)
     grown *= 1 + 0.55 * chin + 0.30 * lip
     grown = np.where(lip > 0.3, np.minimum(grown, _above_lip(surface, start)), grown)
@@ -90,16 +113,24 @@ def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.
 
 
 def _above_lip(surface: Surface, start: F64) -> F64:
-    """How long hairs from `start` (N, 3) may be to end at the lips' red."""
+    """How long hairs from `start` (N, 3) may be to end above the lips' red."""
+    return 0.006 + 0.92 * np.maximum(_to_lips(surface, start) - TRIMMED, 0)
+
+
+def _to_lips(surface: Surface, at: F64) -> F64:
+    """How far points (N, 3) are from the lips' red, in dm."""
     red = surface.points[surface.person.lips > 0.35]
-    return 0.012 + 0.75 * cKDTree(red).query(start)[0]
+    distance, _ = cKDTree(red).query(at)
+    return np.asarray(distance, np.float64)
 
 
 def _tone(person: Person, at: F64, rng: np.random.Generator) -> F64:
-    """Salt and pepper as the hair: grey with darker hairs among it, in soft locks; lighter at the chin."""
+    """Salt and pepper as the hair: grey with darker hairs among it, in soft locks; lighter at the chin and
+    under the nose."""
     marks = person.landmarks
     x, y, _ = at.T
     chin = smooth(0.42, 0.10, np.hypot(x, (y - marks.chin[1] - 0.12) * 0.9))
     lock = 0.10 * np.sin(23 * x + 5 * y) + 0.07 * np.sin(47 * x + 2)
     grey = rng.random(len(at)) < GREY + 0.06 * chin + lock
-    return np.clip(np.where(grey, 0.76, 0.14) + rng.normal(0, 0.15, len(at)), 0, 1)
+    under = smooth(0.11, 0.16, y - marks.mouth[1]) * smooth(0.17, 0.09, np.abs(x - 0.04))
+    return np.clip(np.where(grey, 0.76, 0.14) + UNDER_NOSE * under + rng.normal(0, 0.15, len(at)), 0, 1)

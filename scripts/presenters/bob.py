@@ -62,9 +62,9 @@ def grow_bob(
     short = np.where(baby, (0.05 + 0.16 * rng.random(len(edge))) / length, 1.0)
     high = smooth(eyes[1] + 0.3, eyes[1] + 0.9, young.at[:, 1])
     layered = 1 - (0.10 + 0.22 * high) * rng.random(len(edge)) ** 2.2
-    paths = _gathered(resampled(paths, length * short * layered, KNOTS), LOCKS, 0.35, 0.55, rng)
+    paths = _gathered(resampled(paths, length * short * layered, KNOTS), LOCKS, 0.35, 0.62, rng)
     paths = _gathered(paths, TUFTS, 0.62, 0.72, rng)
-    paths = _gathered(paths, SHEETS, 0.15, 0.30, rng)
+    paths = _gathered(paths, SHEETS, 0.15, 0.42, rng)
     for knot in range(1, 12):
         paths[:, knot] = surface.pushed(paths[:, knot], np.full(len(paths), 0.010 + 0.014 * min(knot, 3)))
     fine = (0.45 + 0.55 * smooth(0.1, 0.9, edge)) * np.where(baby, 0.5, 1.0)
@@ -92,9 +92,9 @@ def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) 
     near = np.exp(-((beside / 0.26) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1])
     front = smooth(-0.95, -0.05, root[:, 2] - eyes[2])
     crown = smooth(eyes[1] + 0.60, eyes[1] + 1.0, root[:, 1]) * (1 - 0.7 * near)
-    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.55 * near) + 0.05 * crown
+    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.15 * near) + 0.05 * crown
     aim = np.c_[side * (0.85 - 0.20 * front), 0.16 + 0.26 * front, -0.30 - 0.45 * front]
-    heading = unit(aim + normal * (0.30 - 0.12 * near)[:, None] + rng.normal(0, 0.07, (count, 3)))
+    heading = unit(aim + normal * (0.30 + 0.25 * near)[:, None] + rng.normal(0, 0.07, (count, 3)))
     inward = INWARD * rng.random(count)
     uneven = UNEVEN * (np.sin(17 * root[:, 2] + 9 * root[:, 0]) + rng.normal(0, 0.8, count))
     points, place = [root], root.copy()

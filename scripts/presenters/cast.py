@@ -128,10 +128,9 @@ MARCUS: Final = Cast(
                 "torso/torso-muscle-pectoral-decr": 0.90,
                 "chin/chin-width-incr": 0.10,
                 "forehead/forehead-scale-vert-decr": 0.35,
-                "mouth/mouth-angles-up": 0.40,
                 "mouth/mouth-scale-horiz-incr": 0.20,
                 "mouth/mouth-upperlip-volume-incr": 0.35,
-                "mouth/mouth-lowerlip-volume-incr": 0.45,
+                "mouth/mouth-lowerlip-height-decr": 0.25,
                 "neck/neck-scale-horiz-decr": 0.45,
                 "torso/measure-shoulder-dist-decr": 0.90,
                 "torso/torso-vshape-decr": 0.80,
@@ -152,7 +151,7 @@ MARCUS: Final = Cast(
         rest=MappingProxyType(
             _pair(
                 {
-                    "mouthSmile": 0.44,
+                    "mouthSmile": 0.26,
                     "cheekSquint": 0.12,
                     "mouthDimple": 0.08,
                     "eyeWide": 0.35,

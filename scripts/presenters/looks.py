@@ -108,7 +108,8 @@ class BeardLook:
 
 @dataclass(frozen=True, slots=True)
 class LightLook:
-    """Watts of the studio's lamps, strength of the surrounding grey, and exposure in stops."""
+    """Watts of the studio's lamps, of which one lights the `hair` alone, strength of the surrounding grey,
+    and exposure in stops."""
 
     key: float = 700.0
     fill: float = 115.0
@@ -116,6 +117,7 @@ class LightLook:
     rim_left: float = 95.0
     top: float = 70.0
     under: float = 12.0
+    hair: float = 0.0
     around: float = 0.28
     exposure: float = 0.45
 
@@ -159,7 +161,7 @@ RUBY: Final = Look(
         radius=0.0017,
         tips=0.42,
         grade=Grade(
-            tone=52, even=0.92, calm=0.62, tint=(1.28, 0.96, 0.76), share=0.60, floor=(5, 3, 2), fine=0.64
+            tone=52, even=0.88, calm=0.45, tint=(1.28, 0.96, 0.76), share=0.60, floor=(5, 3, 2), fine=0.95
         ),
     ),
     brow=BrowLook(
@@ -174,6 +176,7 @@ RUBY: Final = Look(
         length=0.072,
         radius=0.0011,
     ),
+    light=LightLook(hair=320.0),
 )
 
 MARCUS: Final = Look(
@@ -182,7 +185,7 @@ MARCUS: Final = Look(
         warm=(194, 130, 106),
         spot=(158, 104, 82),
         blush=(194, 104, 88),
-        lips=(188, 112, 102),
+        lips=(180, 106, 98),
         lid=(176, 118, 100),
         scalp=(128, 104, 94),
         blush_share=0.22,

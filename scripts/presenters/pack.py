@@ -67,6 +67,8 @@ CROWN_ABOVE_EYES = 0.55
 """How far above the eyes, in dm, the outline of long hair is rounded."""
 TEMPLE_DM = (0.45, -0.05)
 """Heights above the eyes, in dm, between which short hair thins out towards the face."""
+LEAST_PRESS = 0.03
+"""A unit of the rest pose that is less than this against the lips' parting does not press them together."""
 SLIP_PX = 60
 """How far hair behind the head slides against what is in front of it, in master pixels."""
 
@@ -245,7 +247,7 @@ def _stage(person: Person) -> dict[str, NDArray[np.generic]]:
 
 def _release(person: Person) -> F64:
     """Weights (52,) that take back what presses the lips together in the rest pose."""
-    held = {name: -weight for name, weight in person.cast.shape.rest.items() if weight < 0}
+    held = {name: -weight for name, weight in person.cast.shape.rest.items() if weight < -LEAST_PRESS}
     units = sorted(person.units)
     return np.array([held.get(unit, 0.0) if unit.startswith(("mouth", "jaw")) else 0.0 for unit in units])
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from . import muscles
 from .base import F64, Base, Ints, Target, load_base, load_mask, load_target, load_units, smooth
 from .camera import VIEWS, Camera, front_camera
 from .cast import Cast, Shape
@@ -147,6 +148,7 @@ def load_person(cast: Cast) -> Person:
     body = np.unique(base.faces[base.group == "body"])
     lips, inside = (_painted(base, body, name) for name in ("lips", "inside-mouth"))
     marks = _landmarks(base, rest, lips)
+    units = muscles.moved(units, rest, body, marks.mouth, marks.mouth_half)
     return Person(cast, base, rest, arm, lips, inside, MappingProxyType(units), marks)
 
 

@@ -1,4 +1,4 @@
-"""Places of a face that are retouched in its texture: ears and their hollows, cheeks, brows."""
+"""Places of a face that are retouched in its texture: ears and their hollows, cheeks, brows, lips."""
 
 from typing import Final
 
@@ -51,3 +51,10 @@ def about_brows(person: Person, points: F64) -> F64:
     across = smooth(look.x[0] - 0.14, look.x[0] - 0.08, x) * smooth(look.x[1] + 0.12, look.x[1] + 0.06, x)
     high = smooth(look.arch + 0.14, look.arch + 0.09, y) * smooth(-0.11, -0.075, y)
     return across * high * (points[:, 2] > between[2] - 0.5)
+
+
+def lips(person: Person) -> tuple[F64, F64]:
+    """How far the vertices (V,) of the body are upper lip, and lower one, 0..1."""
+    drop = -person.units["jawOpen"].spread(len(person.rest))[:, 1]
+    red = smooth(0.5, 0.9, np.maximum(person.lips, person.inside))
+    return red * smooth(0.15, 0.05, drop), red * smooth(0.15, 0.25, drop) * (person.inside < 0.3)

@@ -77,7 +77,7 @@ def build_scene(person: Person, view: str) -> Scene:
         "hair": add_hair(surface, look.hair),
         "clothes": add_garments(person),
     }
-    add_light(person.landmarks, look.light)
+    add_light(person.landmarks, look.light, things["hair"])
     return Scene(things, fuzz, _cut(skin.data.materials[0]))
 
 

@@ -1,5 +1,6 @@
 """The studio: lamps, cameras and how Cycles draws."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -16,8 +17,9 @@ SENSOR_MM = 36.0
 WARM, COOL, CLEAR = (1.0, 0.93, 0.85), (0.84, 0.92, 1.0), (1.0, 0.97, 0.93)
 
 
-def add_light(marks: Landmarks, look: LightLook) -> None:
-    """A soft warm key from the viewer's upper left, a weak cool fill, two rims, a top lamp, a weak glow."""
+def add_light(marks: Landmarks, look: LightLook, hair: Sequence[Any]) -> None:
+    """A soft warm key from the viewer's upper left, a weak cool fill, two rims, a top lamp, a weak glow; and
+    from the upper right what the `hair` alone is lit by."""
     face = marks.between + np.array([0, -0.15, 0])
     crown = face + np.array([0, 0.2, -0.6])
     _lamp(face + np.array([-3.8, 4.4, 5.7]), face, 3.6, look.key, WARM)
@@ -26,6 +28,12 @@ def add_light(marks: Landmarks, look: LightLook) -> None:
     _lamp(face + np.array([-3.8, 2.0, -4.8]), crown, 2.4, look.rim_left, COOL)
     _lamp(face + np.array([0, 6.5, 0.2]), face, 2.8, look.top, CLEAR)
     _lamp(face + np.array([0, -4.0, 5.0]), face, 4.5, look.under, CLEAR, shiny=False)
+    if look.hair:
+        lamp = _lamp(face + np.array([3.4, 5.2, 4.2]), crown, 4.0, look.hair, CLEAR)
+        lit = bpy.data.collections.new("lit hair")
+        for thing in hair:
+            lit.objects.link(thing)
+        lamp.light_linking.receiver_collection = lit
     world = bpy.data.worlds.new("around")
     bpy.context.scene.world = world
     world.use_nodes = True
@@ -36,7 +44,7 @@ def add_light(marks: Landmarks, look: LightLook) -> None:
 
 def _lamp(
     at: F64, target: F64, size: float, watts: float, color: tuple[float, float, float], *, shiny: bool = True
-) -> None:
+) -> Any:
     light = bpy.data.lights.new("lamp", "AREA")
     light.shape, light.size, light.energy, light.color = "DISK", size, watts, color
     lamp = bpy.data.objects.new("lamp", light)
@@ -45,6 +53,7 @@ def _lamp(
     place, aim = to_blender(at), to_blender(target)
     lamp.location = place.tolist()
     lamp.rotation_euler = Vector((aim - place).tolist()).to_track_quat("-Z", "Y").to_euler()
+    return lamp
 
 
 def set_camera(camera: Camera, scale: float, window: tuple[int, int, int, int] | None) -> None:

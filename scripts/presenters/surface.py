@@ -38,6 +38,15 @@ class Roots:
     def only(self, keep: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "Roots":
         return Roots(self.corners[keep], self.weights[keep], self.at[keep], self.normal[keep])
 
+    def joined(self, more: "Roots") -> "Roots":
+        """These roots and `more` of the same mesh."""
+        own = zip(
+            (self.corners, self.weights, self.at, self.normal),
+            (more.corners, more.weights, more.at, more.normal),
+            strict=True,
+        )
+        return Roots(*(np.concatenate(pair) for pair in own))
+
 
 class Surface:
     """The body above `floor` in triangles on the smooth surface.

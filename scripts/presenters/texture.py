@@ -124,7 +124,8 @@ def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
 
 
 def _touched(person: Person, skin: Skin, color: F32) -> F32:
-    """The texture `color` (S, S, 3) with ears and brows retouched."""
+    """The texture `color` (S, S, 3) with ears, brows and the lips under a moustache
+    retouched."""
     points, origin = skin.piece.vertices, skin.origin
     ear = places.ear_share(person, origin)
     mine = ear > 0
@@ -133,7 +134,11 @@ def _touched(person: Person, skin: Skin, color: F32) -> F32:
     hollow[mine] = places.hollows(points[mine], normals[mine])
     parts = (ear, hollow, places.cheeks(person, points), places.about_brows(person, points))
     ear, hollow, cheek, brow = (_continued(skin.piece, part) for part in parts)
-    return touch.browed(touch.eared(color, ear, hollow, cheek), brow)
+    color = touch.browed(touch.eared(color, ear, hollow, cheek), brow)
+    if LOOKS[person.cast.name].beard is None:
+        return color
+    upper, lower = (_continued(skin.piece, part[origin]) for part in places.lips(person))
+    return touch.lipped(color, upper, lower)
 
 
 def _falling(person: Person) -> F64:

@@ -10,10 +10,15 @@ from .base import F64, smooth
 
 F32 = NDArray[np.float32]
 
-EAR_HUE, EAR_SHADE = 0.75, 0.34
+EAR_HUE, EAR_SHADE = 0.75, 0.46
 """How far ears take on the cheeks' hue, and how much darker their hollows are."""
+LIP_TEXELS, LIP_EVEN, LIP_GAIN, LIP_LIGHT = 9.0, 0.75, 2.2, 0.88
+"""Over how much the light on a lip is judged, how far an upper lip in the shade of a moustache takes on its
+share, the last number, of the light of the lower one, and how much lighter it gets at most."""
 BROW_TEXELS, STRAY_TEXELS = 41, 5.0
 """Wider than a brow, and over how much a brow is one mass rather than hairs."""
+RED: Final = (0.14, 0.26)
+"""How much less blue than red hairs and lips are, as a share."""
 STRAY: Final = (0.05, 0.14)
 """How dark a mass is of which hairs are strays, and of which they all count."""
 DENSEST, BLEND, BLEND_TEXELS = 0.36, 0.30, 1.5
@@ -28,6 +33,18 @@ def eared(color: F32, ear: F64, hollow: F64, cheek: F64) -> F32:
     toned = color + (light * hue - color) * EAR_HUE
     toned = toned * (1 - EAR_SHADE * hollow)[..., None]
     return (color + (toned - color) * ear[..., None]).astype(np.float32)
+
+
+def lipped(color: F32, upper: F64, lower: F64) -> F32:
+    """The texture `color` (S, S, 3) whose `upper` lip (S, S) is lit as the `lower` one (S, S) is; grey hairs
+    before it stay."""
+    light = color.mean(2)
+    upper = upper * smooth(*RED, 1 - color[..., 2].astype(np.float64) / np.maximum(color[..., 0], 1))
+    own = cv2.GaussianBlur(light * upper, (0, 0), LIP_TEXELS)
+    own = own / np.maximum(cv2.GaussianBlur(upper, (0, 0), LIP_TEXELS), 1e-3)
+    mean = float((light * lower).sum() / max(float(lower.sum()), 1e-6))
+    gain = np.clip((LIP_LIGHT * mean / np.maximum(own, 1.0)) ** LIP_EVEN, 1.0, LIP_GAIN)
+    return (color * (1 + (gain - 1) * upper)[..., None]).astype(np.float32)
 
 
 def browed(color: F32, near: F64) -> F32:

@@ -18,8 +18,11 @@ from .trace import trace
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-STUBBLE = 0.30
-"""Height in dm over which the beard thins out up the cheeks."""
+STUBBLE, NECK = 0.40, 0.32
+"""Heights in dm over which the beard thins out up the cheeks and down the neck."""
+BARE, PATCH, UNSHAVEN = (-0.20, -0.12), 0.45, 0.10
+"""Heights over the mouth, in dm, from below which skin shows under the lower lip, wholly in the end; how
+dense the hairs in the middle of it are, and how dense stubble is painted there."""
 GROWN: Final = (0.30, 0.75)
 """Densities from skin with a few hairs to beard."""
 RED: Final = (0.42, 0.75)
@@ -36,23 +39,34 @@ def beard_density(person: Person, look: BeardLook | None) -> Density:
     cheeks; 0 everywhere without a beard."""
     marks = person.landmarks
     mouth, half = marks.mouth, marks.mouth_half
-    top = marks.nose[1] - 0.075 - mouth[1]
-    lines = (0, 0.10, 0.20, half + 0.03, half + 0.13, 0.52, 0.62, 0.72, 0.86)
-    upper = (top, top, top - 0.01, 0.18, 0.20, 0.28, 0.46, 0.68, 0.88)
+    top = marks.nose[1] - 0.068 - mouth[1]
+    lines = (0, 0.07, 0.20, half + 0.03, half + 0.13, 0.52, 0.62, 0.72, 0.86)
+    upper = (top - 0.05, top - 0.035, top - 0.01, 0.18, 0.20, 0.28, 0.46, 0.68, 0.88)
 
     def density(at: F64) -> F64:
         x, y, z = np.abs(at[:, 0]), at[:, 1], at[:, 2]
-        uneven = 0.020 * np.sin(19 * at[:, 0]) + 0.014 * np.sin(43 * at[:, 0] + 2) + 0.010 * np.sin(71 * y)
+        uneven = (
+            0.022 * np.sin(19 * at[:, 0] + 1) + 0.018 * np.sin(43 * at[:, 0] + 2) + 0.012 * np.sin(71 * y)
+        )
         above = np.interp(x, lines, upper) + mouth[1] + uneven - y
-        low = marks.chin[1] + np.interp(x, (0, 0.3, 0.55, 0.8), (-0.12, -0.07, 0.06, 0.30))
+        low = marks.chin[1] + np.interp(
+            x, (0, 0.2, 0.34, 0.46, 0.6, 0.8), (-0.16, -0.13, -0.04, 0.10, 0.22, 0.36)
+        )
         behind = z - (marks.between[2] - 0.74) + 0.3 * uneven
         fade = np.interp(x, (half - 0.05, half + 0.10, 0.54), (0.05, 0.18, STUBBLE))
-        reach = np.minimum(above / fade, np.minimum((y - low + uneven) / 0.24, behind / 0.14))
+        reach = np.minimum(above / fade, np.minimum((y - low + uneven) / NECK, behind / 0.14))
         fits = (x < 0.80) & ((y < mouth[1] + top + 0.02) | (x > 0.5))
-        under = np.exp(-(((x - 0.15) / 0.07) ** 2) - ((y - mouth[1] + 0.17) / 0.05) ** 2)
-        return smooth(0, 1, reach) * fits * (1 - 0.35 * under)
+        return smooth(0, 1, reach) * fits * (1 - _bare(person, at))
 
     return density if look is not None else lambda at: np.zeros(len(at))
+
+
+def _bare(person: Person, at: F64) -> F64:
+    """How far points (N, 3) are bare skin under the lower lip, beside a patch of hairs in its middle."""
+    x, y = np.abs(at[:, 0]), at[:, 1] - person.landmarks.mouth[1]
+    uneven = 0.018 * np.sin(43 * at[:, 0] + 2) + 0.012 * np.sin(71 * at[:, 1])
+    under = smooth(0.27, 0.17, x) * smooth(BARE[0], BARE[1], y + uneven) * (y < 0)
+    return under * (1 - PATCH * smooth(0.08, 0.03, x))
 
 
 def one_tone(person: Person, picture: U8, points: F64, triangles: Ints, origin: Ints, camera: Camera) -> U8:
@@ -61,7 +75,8 @@ def one_tone(person: Person, picture: U8, points: F64, triangles: Ints, origin: 
     look = LOOKS[person.cast.name].beard
     if look is None:
         return picture
-    density = beard_density(person, look)(person.limit(person.rest))
+    rest = person.limit(person.rest)
+    density = beard_density(person, look)(rest) + UNSHAVEN * _bare(person, rest)
     red = np.maximum(person.lips, person.inside)
     hits = trace(camera.project(points), triangles, camera.size, cull=True)
     at = np.zeros((*hits.seen.shape, 2), np.float32)

@@ -12,15 +12,18 @@ def mesh() -> Mesh:
     return meshed()
 
 
-def tones(mesh: Mesh, gap: float, *, depth: float = 0.1, facing: float = 1.0) -> NDArray[np.float32]:
-    """Colours with the lower lip lowered by `gap`, all `depth` behind the lips and turned the same way."""
+def tones(
+    mesh: Mesh, gap: float, *, depth: float = 0.1, facing: float = 1.0, pursed: float = 0.0
+) -> NDArray[np.float32]:
+    """Colours with the lower lip lowered by `gap`, all `depth` behind lips that are `pursed` so far, and
+    turned the same way."""
     world, normal = mesh.rest.copy(), np.zeros_like(mesh.rest)
     world[mesh.lips[1], 1] = world[mesh.lips[0], 1] - gap
     normal[:, 2], normal[:, 1] = facing, -np.sqrt(1 - facing * facing)
     screen = np.zeros_like(mesh.rest)
     screen[:, 2] = mesh.mouth_depth + depth
     tone = np.zeros_like(mesh.rest)
-    Interior(mesh).light(world, screen, normal, tone)
+    Interior(mesh).light(world, screen, normal, pursed, tone)
     return tone
 
 
@@ -48,6 +51,12 @@ def test_teeth_are_darker_with_depth_and_when_they_turn_from_the_light(mesh: Mes
     front = tones(mesh, 0.15)[teeth].mean()
     assert tones(mesh, 0.15, depth=0.5)[teeth].mean() < 0.75 * front
     assert tones(mesh, 0.15, facing=0.4)[teeth].mean() < 0.85 * front
+
+
+def test_teeth_are_darker_behind_pursed_lips(mesh: Mesh) -> None:
+    teeth = front_teeth(mesh)
+    free, half, whole = (tones(mesh, 0.15, pursed=pursed)[teeth].mean() for pursed in (0.0, 0.5, 1.0))
+    assert 0.45 * free < whole < half < free
 
 
 def test_teeth_read_as_one_band_at_a_small_opening(mesh: Mesh) -> None:

@@ -1,16 +1,33 @@
 import numpy as np
 import pytest
-from support.rig import face, moved
+from support.rig import face, meshed, moved
 from visavis.render.rig.shapes import OPENING, SHAPES, TARGETS, TEMPO, TONGUE_TARGETS
+from visavis.render.rig.tensors import SKIN
 from visavis.render.rig.units import UNITS
 from visavis.stream.visemes import VISEMES
 
 PRESENTERS = ("ruby", "marcus")
+CORNER = (0.25, 0.03)
+"""Where a corner of the mouth is, beside and above its middle, in model units."""
 
 
 def gap(viseme: str, presenter: str) -> float:
     units = TARGETS[:, VISEMES.index(viseme)].sum(0).astype(np.float32)
     return face(presenter).lip_gap(moved(units), face(presenter).canvas())
+
+
+def width(units: dict[str, float], presenter: str) -> float:
+    """How far the corners of the mouth are apart, in model units."""
+    mesh, one = meshed(presenter), face(presenter)
+    canvas = one.canvas()
+    one.lip_gap(moved(units), canvas)
+    off = mesh.rest - mesh.mouth
+    hidden = 9 * ((mesh.part != SKIN) | (off[:, 2] < -0.3))
+    left, right = (
+        canvas.world[(np.linalg.norm(off[:, :2] - (side, CORNER[1]), axis=1) + hidden).argmin(), 0]
+        for side in (CORNER[0], -CORNER[0])
+    )
+    return float(left - right)
 
 
 def test_every_viseme_has_its_shape_and_every_weight_its_organ() -> None:
@@ -53,6 +70,21 @@ def test_rounded_lips_protrude_and_show_no_beak() -> None:
         assert units["mouthPucker"] >= 0.6
         assert units["mouthFunnel"] <= 0.25
         assert "mouthShrugUpper" not in units
+
+
+@pytest.mark.parametrize(
+    ("viseme", "least", "most"), [("ou", 0.60, 0.75), ("oh", 0.62, 0.77), ("ch", 0.68, 0.80)]
+)
+@pytest.mark.parametrize("presenter", PRESENTERS)
+def test_rounded_lips_are_seen_to_be_narrow(presenter: str, viseme: str, least: float, most: float) -> None:
+    """From corner to corner, against lips at rest."""
+    rest, rounded = (width(units, presenter) for units in ({}, SHAPES[viseme].units))
+    assert least < rounded / rest < most
+
+
+@pytest.mark.parametrize("presenter", PRESENTERS)
+def test_a_wide_vowel_is_not_narrow(presenter: str) -> None:
+    assert width(SHAPES["ih"].units, presenter) > 0.98 * width({}, presenter)
 
 
 def test_no_vowel_smiles() -> None:

@@ -1,7 +1,8 @@
 """What is retouched in the skin's texture."""
 
 import numpy as np
-from visavis.scripts.presenters.touch import browed, eared
+import pytest
+from visavis.scripts.presenters.touch import browed, eared, lipped
 
 SIDE = 160
 SKIN = (200.0, 150.0, 130.0)
@@ -28,3 +29,16 @@ def test_a_stray_hair_goes_and_a_dense_tail_thins() -> None:
     assert np.abs(made[40:48, 80] - SKIN).max() < 0.2 * np.abs(color[40:48, 80] - SKIN).max()
     assert color[81, 80].mean() + 10 < made[81, 80].mean() < 0.9 * np.mean(SKIN)
     np.testing.assert_array_equal(browed(color, np.zeros((SIDE, SIDE))), color)
+
+
+def test_an_upper_lip_in_the_shade_is_lit_as_the_lower_one_and_nothing_else_changes() -> None:
+    color = np.full((SIDE, SIDE, 3), 120, np.float32)
+    upper, lower = np.zeros((2, SIDE, SIDE))
+    upper[80:100, 60:140] = lower[110:140, 60:140] = 1
+    color[80:100, 60:140] = (80, 50, 44)
+    color[110:140, 60:140] = (160, 100, 88)
+    made = lipped(color, upper, lower)
+    assert 110 < made[90, 100, 0] < 0.95 * 160
+    assert made[90, 100, 1] / made[90, 100, 0] == pytest.approx(50 / 80, abs=0.01)
+    np.testing.assert_array_equal(made[upper == 0], color[upper == 0])
+    np.testing.assert_allclose(lipped(made, lower, lower)[lower > 0], color[lower > 0])
