@@ -114,7 +114,7 @@ class Sessions:
         self._guests: dict[str, Guest] = {}
         self._errands: deque[Guest] = deque()
         self._phases: dict[int, int] = {}
-        """Of the slots that live, when the engine has more to do for them."""
+        """Of the slots that live, when the engine has more to do for them; a stall moves it."""
         self._gauged_ns = 0
         self._counted: link.EngineCounts | None = None
 

@@ -82,7 +82,7 @@ class GpuBench:
             raise UsageError(f"there is no device {self.device[:20]!r}; use auto, cpu or cuda")
         if self.device == "cuda" and not torch.cuda.is_available():
             raise SetupError("torch finds no NVIDIA GPU here; use --device cpu")
-        if min(self.rounds, self.ticks, self.most) < 1:
+        if min(self.rounds, self.ticks, self.most, *self.sessions) < 1:
             raise UsageError("a bench needs at least one round, tick and session")
         if unknown := set(self.parts) - set(PARTS):
             raise UsageError(f"there is no part {min(unknown)[:20]!r}; parts are {', '.join(PARTS)}")

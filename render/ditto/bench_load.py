@@ -29,7 +29,7 @@ PICTURE: Final = (1080, 1920)
 FACE: Final = 0.78
 """Of a picture's shorter side is the crop that is put on it."""
 SURFACES: Final = 3
-NOISES: Final = 256
+SOUNDS: Final = 256
 """Ticks of sound, of which each session hears others in turn."""
 SETTLING: Final = 20
 """Ticks before any is counted, beside the delay of the windows."""
@@ -75,7 +75,7 @@ class Load:
         bound = torch.full((WIDTH,), torch.inf, device=networks.device)
         self._mover = Mover(networks, shape, slots=sessions, cache_bytes=0)
         self._painter = Painter(networks, self._mover.motion, low=-bound, high=bound, pictures=self._pictures)
-        self._noise = np.random.default_rng(1).normal(0, 0.1, (NOISES, FEATURE_HOP)).astype(np.float32)
+        self._noise = np.random.default_rng(1).normal(0, 0.1, (SOUNDS, FEATURE_HOP)).astype(np.float32)
         self._networks = networks
         self._tick = 0
         self._mover.warm()
@@ -107,7 +107,7 @@ class Load:
         drawn = [slot for slot in speaking if frames[slot] >= 0]
         ready = [slot for slot in drawn if self._mover.has_settled(slot, frames[slot])]
         surfaces = self._show(ready, frames)
-        self._mover.hear([(slot, self._noise[(self._tick + 7 * slot) % NOISES]) for slot in speaking])
+        self._mover.hear([(slot, self._noise[(self._tick + 7 * slot) % SOUNDS]) for slot in speaking])
         self._mover.join()
         fresh = self._show([slot for slot in drawn if slot not in ready], frames)
         called_ns = time.monotonic_ns()

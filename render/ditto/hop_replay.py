@@ -57,6 +57,8 @@ class HopReplay:
         for first in range(0, len(turn.slots), MOST):
             some = slice(first, first + MOST)
             self._some(turn.at(range(*some.indices(len(turn.slots)))), heard[some], beside[some])
+        # Now there is time for it.
+        self.noise.prepare(turn.next)
 
     def _some(self, turn: Turn, heard: Tensor, beside: Tensor) -> None:
         count, host = len(heard), self._told.host
@@ -69,13 +71,10 @@ class HopReplay:
         self._heard[:count] = sent(heard, self._heard.device)
         self._told.send()
         self._replay(count)
-        # Now there is time for it.
-        self.noise.prepare(turn.next)
 
-    def settle(self, where: Where, finished: Tensor) -> None:
-        """Rows of motion (k, hop, 265) that have `finished` are those that leave."""
-        rows = self.options.at(where.slots).bounded(finished)
-        self._rows[where.slots[:, None], where.leaving] = rows
+    def settle(self, slots: Tensor, leaving: Tensor, finished: Tensor) -> None:
+        """Rows of motion (k, hop, 265) of `slots` have `finished`, and are kept at `leaving` (k, hop)."""
+        self._rows[slots[:, None], leaving] = self.options.at(slots).bounded(finished)
 
     @torch.no_grad()
     def _hop(self, count: int) -> None:
@@ -87,4 +86,4 @@ class HopReplay:
             return self._sampler(lead, told, drawn[0], drawn[1:], hold=hold)
 
         after = self.stage.move(self.state, where, rows, self.options, sample=sample)
-        self.settle(where, self.stage.windows.finished(after))
+        self.settle(where.slots, where.leaving, self.stage.windows.finished(after))

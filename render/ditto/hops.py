@@ -73,6 +73,7 @@ class Where:
     after: Tensor
 
     def on(self, device: torch.device) -> Self:
+        """The same there."""
         return type(self)(*(sent(getattr(self, one.name), device) for one in fields(self)))
 
     def at(self, count: int) -> Self:

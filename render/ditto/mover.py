@@ -291,8 +291,9 @@ class Mover:
     def _repeat(self, turn: Turn, made: list[Made]) -> None:
         self._features.skip(self._sound, turn.slots.tolist())
         after = self._stage.repeat(self._state, turn, made)
-        where = self._stage.where(turn, len(self._state.heard)).on(self._stage.device)
-        self._hops.settle(where, self._stage.windows.finished(after))
+        leaving = self._stage.leaving(turn) % self._stage.frames
+        slots, places = (sent(part, self._stage.device) for part in (turn.slots, leaving))
+        self._hops.settle(slots, places, self._stage.windows.finished(after))
 
     def _recalled(self, slot: int) -> Made | None:
         """What the next hop of `slot` made when it was heard before."""

@@ -90,17 +90,19 @@ class ReferenceNoise:
 
     def __init__(self, stage: HopStage, *, slots: int, draws: int) -> None:
         self._rows = torch.zeros(draws, slots, LENGTH, WIDTH, device=stage.device)
-        """Of each slot's next window."""
+        """Of each slot's window in `_windows`."""
         self._seeds = [0] * slots
+        self._windows: list[int | None] = [None] * slots
 
     def begin(self, slot: int, seed: int) -> None:
-        self._seeds[slot] = seed
+        self._seeds[slot], self._windows[slot] = seed, None
 
     def prepare(self, turn: Turn) -> None:
-        each = zip(turn.slots.tolist(), turn.windows.tolist(), strict=True)
-        drawn = [draw_reference(self._seeds[slot], window, len(self._rows)) for slot, window in each]
-        slots = sent(turn.slots, self._rows.device)
-        self._rows[:, slots] = sent(torch.stack(drawn, dim=1), self._rows.device)
+        for slot, window in zip(turn.slots.tolist(), turn.windows.tolist(), strict=True):
+            if window != self._windows[slot]:
+                self._windows[slot] = window
+                drawn = draw_reference(self._seeds[slot], window, len(self._rows))
+                self._rows[:, slot] = sent(drawn, self._rows.device)
 
     def at(self, where: Where) -> Tensor:
         return self._rows[:, where.slots]

@@ -5,8 +5,8 @@ shows the sampler what has left: each clean estimate but the last is made to agr
 place and in speed, the window itself. What agreement asks for fades from row to row.
 """
 
-from dataclasses import dataclass, replace
-from typing import Final, Protocol, Self
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 import torch
 from torch import Tensor
@@ -29,10 +29,6 @@ class Hold:
     follows: Tensor
     fade: Tensor
     left: int
-
-    def at(self, slots: slice) -> Self:
-        """Of some."""
-        return replace(self, old=self.old[slots], follows=self.follows[slots])
 
     def __call__(self, estimates: Tensor) -> Tensor:
         """Clean `estimates` (B, 80, 265) that agree."""

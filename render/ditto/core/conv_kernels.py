@@ -21,6 +21,7 @@ from .conv_tiles import (
     tile_for,
     weights,
 )
+from .tile import ConvTile
 
 
 @triton.jit
@@ -211,9 +212,13 @@ def _uneven(
 def is_uneven(weight: Tensor) -> bool:
     """Whether `uneven` takes it: its outputs are more than one tile, its inputs some tiles and a part that is
     a power of two."""
-    (outputs, inputs), tile = weight.shape[:2], TILES["uneven"]
+    (outputs, inputs), tile = weight.shape[:2], _tile(weight)
     rest = inputs % tile.inputs
     return outputs > tile.channels and rest >= FEWEST and rest & (rest - 1) == 0
+
+
+def _tile(weight: Tensor) -> ConvTile:
+    return TILES["uneven" if weight.shape[-1] > 3 else "uneven_3"]
 
 
 def beside(outputs: int, channels: int) -> int:
@@ -224,9 +229,10 @@ def beside(outputs: int, channels: int) -> int:
 
 
 def uneven(x: Tensor, weight: Tensor, *, out: Tensor) -> None:
-    """As `convolved`, for numbers of inputs and outputs that are each a little more than a power of two."""
+    """As `convolved`, for inputs that are a little more than a power of two, and outputs that make no whole
+    tiles."""
     batch, height, width, inputs = x.shape
-    outputs, tile = weight.shape[0], TILES["uneven" if weight.shape[-1] > 3 else "uneven_3"]
+    outputs, tile = weight.shape[0], _tile(weight)
     more, rest = beside(outputs, tile.channels), inputs % tile.inputs
     laid = cut(tile, height, width)
     _uneven[(batch * laid.tiles * triton.cdiv(outputs, tile.channels + more),)](

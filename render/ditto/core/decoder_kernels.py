@@ -341,6 +341,7 @@ def convolved(
 ) -> None:
     """Sums for the statistics come with it. What the kernel does not take is cuDNN's."""
     if not readable(x):
+        assert undo is None, "what has 8 bits is readable"
         out.copy_(layers.convolved(x, weight))
         if stats is not None:
             measure(out, stats=stats)

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from ..seams import Hold, fading
-from ..windows import WindowShape
 from .motion_plan import FILMS, MotionPlan
 
 
@@ -38,12 +37,6 @@ class Memory:
     values: Tensor
     late_keys: Tensor
     late_values: Tensor
-
-
-def rows_left(shape: WindowShape, *, leads_on: bool) -> int:
-    """Rows of a window that have left before it and hold it, 0 where windows are blended: as in `Windows`."""
-    left = shape.overlap - shape.fuse
-    return left if leads_on and left >= 2 else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from ..seams import LENGTH, Hold
 from .motion import MotionWindow, motion_ops
 from .motion_plan import MotionPlan
 from .motion_room import MotionInputs, MotionRoom, plain_zeros
+from .replay import BUCKETS
 
-MOST: Final = 16
+MOST: Final = BUCKETS[-1]
 """Windows at a time: with more a card gains nothing."""
 
 

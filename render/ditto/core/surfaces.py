@@ -175,7 +175,7 @@ class SurfaceRing:
         return place.picture
 
     def send(self) -> None:
-        """Let the picture that was drawn last go its way, beside what is drawn."""
+        """Let the picture that was drawn last go its way; within the transfers' `beside`."""
         place = self._places[self._next]
         place.turn(State.LEAVING)
         assert place.goal is not None, "a picture is drawn for a surface"

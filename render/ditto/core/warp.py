@@ -19,8 +19,9 @@ from .layers import Layer, channels_last, convolved, lanes
 
 TAPS: Final = 3
 DEEP: Final = 16
-"""Cells of a map so small that cuDNN sums those of two slots in two ways: FEW have theirs one by one."""
+"""Cells of a map so small that cuDNN sums those of FEW slots in two ways: they have theirs one by one."""
 FEW: Final = 3
+"""Slots, at most."""
 
 
 class WarpOps(Protocol):
@@ -182,9 +183,10 @@ class FastWarp(nn.Module):
 
     def _convolved(self, x: Tensor, weight: Tensor, padding: int) -> Tensor:
         """Depth slices, in the same way wherever a slot stands."""
-        depth, is_deep = self.size.motion.depth, x.shape[1:3].numel() <= DEEP
-        some = depth if is_deep and len(x) <= FEW * depth else len(x)
-        return torch.cat([convolved(part, weight, padding) for part in x.split(some)])
+        depth, cells = self.size.motion.depth, x.shape[1:3].numel()
+        if cells > DEEP or len(x) > FEW * depth:
+            return convolved(x, weight, padding)
+        return torch.cat([convolved(part, weight, padding) for part in x.split(depth)])
 
     def _sum(
         self,

@@ -21,8 +21,8 @@ def sampler(lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, *, h
     return hold(stand_in(lead, conditions) + 0.1 * start + 0.1 * noise.sum(0))
 
 
-def hops(slots: int) -> HopReplay:
-    stage = HopStage(SHAPE, AUDIO_WIDTH + BESIDE, history=2, leads_on=True)
+def hops(slots: int, device: torch.device | None = None) -> HopReplay:
+    stage = HopStage(SHAPE, AUDIO_WIDTH + BESIDE, history=2, leads_on=True, device=device or "cpu")
     made = HopReplay(stage, sampler, FrameNoise(stage, slots=slots + 1, draws=3), slots=slots)
     made.options.anchor.copy_(normal(1, slots + 1, 265))
     for slot in range(slots):
@@ -34,7 +34,7 @@ def hops(slots: int) -> HopReplay:
 def begin(one: HopReplay, slots: list[int]) -> None:
     turn = Turn.of([(slot, 0, 0) for slot in slots])
     before = normal(2, len(slots), SHAPE.overlap, AUDIO_WIDTH + BESIDE)
-    one.stage.begin(one.state, turn, one.options, before)
+    one.stage.begin(one.state, turn, one.options, before.to(one.stage.device))
 
 
 def told(window: int, slots: list[int]) -> tuple[Tensor, Tensor]:
@@ -78,18 +78,34 @@ def test_a_slot_moves_alone_as_it_does_among_more_than_run_at_a_time() -> None:
         assert together.motion[slot].any()
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_rows_beyond_those_asked_for_are_nobodys(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a card, where a batch is the next larger one that was captured."""
+def test_rows_beyond_those_asked_for_are_nobodys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a card, where a batch is the next larger one that was captured; fewer are due each time, and what
+    was told of the others before does not stay."""
     slots, plain, padded = list(range(4)), hops(4), hops(4)
     run = padded._hop  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(padded._replay, "_function", lambda _: run(MOST))  # pyright: ignore[reportPrivateUsage]
     for made in (plain, padded):
         begin(made, slots)
-        for window in range(2):
+        for window, count in enumerate((4, 3, 1, 1, 1, 1)):
             some = slots[:count]
             made(Turn.of([(slot, window, 0) for slot in some]), *told(window, some))
     assert torch.equal(padded.motion, plain.motion)
     for name in ("rows", "lead", "windows"):
-        taken = [getattr(made.stage.latest(made.state, Turn.alone(2, 4)), name) for made in (plain, padded)]
-        assert torch.equal(*taken)
+        latest = [made.stage.latest(made.state, Turn.alone(1, 4)) for made in (plain, padded)]
+        assert torch.equal(*(getattr(one, name) for one in latest))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+def test_on_a_card_captured_hops_are_those_that_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than run at a time, then fewer and fewer, and back to an earlier window."""
+    slots = list(range(MOST + 2))
+    device = torch.device("cuda")
+    captured, called = hops(len(slots), device), hops(len(slots), device)
+    monkeypatch.setattr(called, "_replay", called._hop)  # pyright: ignore[reportPrivateUsage]
+    for made in (captured, called):
+        begin(made, slots)
+        for window, count in ((0, MOST + 2), (1, 5), (2, 3), (1, 2), (2, 1)):
+            some = slots[:count]
+            heard, beside = told(window, some)
+            made(Turn.of([(slot, window, 0) for slot in some]), heard.to(device), beside)
+    assert torch.equal(captured.motion, called.motion)

@@ -3,10 +3,9 @@ import torch
 from support.interpreter import triton
 from visavis.render.ditto.core import motion_rows as rows
 from visavis.render.ditto.core.motion_launch import MotionKernels
-from visavis.render.ditto.core.motion_room import rows_left
 from visavis.render.ditto.core.motion_tiles import MIX, NARROW, SQUARE, TABLE, WIDEN, Tile, Tiles
 from visavis.render.ditto.lmdm import LmdmSize
-from visavis.render.ditto.windows import WindowShape
+from visavis.render.ditto.windows import Windows, WindowShape
 
 assert triton is not None
 CPU = torch.device("cpu")
@@ -30,7 +29,8 @@ def test_half_precision_is_as_near_to_full_by_the_twins_as_by_the_plain_modules(
 
 
 def test_the_rows_that_have_left_are_those_of_the_hop() -> None:
-    assert rows_left(WindowShape(5, 5), leads_on=True) == rows.LEFT
+    windows = Windows(WindowShape(5, 5), leads_on=True)
+    assert windows.hold(windows.init(1)).left == rows.LEFT
 
 
 @pytest.mark.parametrize("tiles", TABLE.values(), ids=map(str, TABLE))
