@@ -46,8 +46,8 @@ _CROWDED = 0.35
 """How far lips stay together there."""
 _BITE_ROWS = 3.0
 """Nearness in time of the sounds that say whether a closure is a bite."""
-_FLATTENED = 0.92
-"""Of their rounding, what lips lose to a bite."""
+_NARROWED = 0.92
+"""How far a bite decides how wide and round lips are."""
 _SEALED, _FUNNEL_SEALED = 1.05, 0.2
 """Of the jaw's opening and the lips' funnel: lips that reach toward each other so far meet."""
 _SEALING = 1.5
@@ -162,7 +162,7 @@ def _held(units: F32, hold: float, bite: float) -> F32:
     """`units` with lips that touch as far as a closure holds them, however far the jaw is open."""
     closed = _WHOLE[_PP] * np.float32(1 - bite) + _WHOLE[_FF] * np.float32(bite)
     held = np.where(_CONTACT, units + np.float32(hold) * (closed - units), units)
-    held[_MOLD] *= 1.0 - _FLATTENED * hold * bite
+    held[_MOLD] += _NARROWED * hold * bite * (closed[_MOLD] - held[_MOLD])
     held[_JAW] += np.float32(hold * bite) * (closed[_JAW] - held[_JAW])
     held[_SEAL] = hold**_SEALING * (1.0 - bite**3) * (_SEALED * held[_JAW] + _FUNNEL_SEALED * held[_FUNNEL])
     return held

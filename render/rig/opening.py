@@ -19,8 +19,8 @@ F32 = NDArray[np.float32]
 
 AROUND = 3
 """Frames before and after one that bound its opening."""
-PARTING, MEETING = 0.083, 0.092
-"""Model units (1 dm) by which lips may part, and meet, in a frame: about two fifths of the widest that speech
+PARTING, MEETING = 0.072, 0.078
+"""Model units (1 dm) by which lips may part, and meet, in a frame: about a third of the widest that speech
 opens them, so three frames."""
 
 _GAP: Final = unit_vector(
@@ -47,7 +47,7 @@ _FULL = 0.5
 """Of the way from a curve that cuts all peaks to one that fills all valleys."""
 _LOOSE = 0.3
 """Further than lips ever part."""
-_HASTE = 2.0
+_HASTE = 1.6
 """How much faster than `MEETING` lips come to a closure that was not foreseen."""
 
 

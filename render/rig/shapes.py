@@ -123,7 +123,17 @@ SHAPES: Final[dict[str, Shape]] = {
         (1.0, 0.0, 0.0),
     ),
     "ff": Shape(
-        {"jawOpen": 0.08, "mouthRollLower": 1.0, "mouthUpperUp": 0.50, "mouthShrugUpper": 0.28}, 2.0, 2.8, 2.2
+        {
+            "jawOpen": 0.10,
+            "mouthRollLower": 1.0,
+            "mouthUpperUp": 0.36,
+            "mouthShrugUpper": 0.10,
+            "mouthPucker": 0.28,
+            "mouthFunnel": 0.10,
+        },
+        2.0,
+        2.8,
+        2.2,
     ),
     "kk": Shape(
         {"jawOpen": 0.15, "mouthLowerDown": 0.10, "mouthUpperUp": 0.05}, 0.58, 2.8, 2.8, (0.0, 1.0, 0.4)
