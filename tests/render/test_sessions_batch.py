@@ -18,10 +18,11 @@ LEAD_MS = 80
 
 
 class Watched(tiny.TinyEngine):
-    """Keeps the slots of each step, and each picture by slot and frame."""
+    """Keeps the slots of each step, and each picture by slot and frame. All sessions begin at once."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.cadence = 1
         self.steps: list[list[int]] = []
         self.drawn: dict[int, dict[int, NDArray[np.uint8]]] = {}
 
