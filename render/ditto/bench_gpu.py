@@ -5,7 +5,6 @@ Needs nothing of the server, so that it runs where only torch is. Everything is 
 plain torch, in the same rounds. On a CPU it runs too, and says little.
 """
 
-import gc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,7 +17,7 @@ from torch.nn import functional as F
 
 from ...stream.errors import SetupError, UsageError
 from .bench_encoder import EncoderSize, StandInEncoder
-from .bench_load import PICTURE, Load, capacity
+from .bench_load import PICTURE, Load, capacity, settled_memory
 from .blocks import fold_batch_norms
 from .core.calibration import calibrate, compared
 from .core.choice import ops_for
@@ -102,22 +101,22 @@ def measure(
     each part."""
     device = bench.on
     report: dict[str, Any] = {"bench": "gpu", **machine(device), "seed": bench.seed}
+
+    def keep(name: str, rows: Iterator[dict[str, Any]], line: str) -> None:
+        """Each row as it comes, told as `line` has it."""
+        report[name] = []
+        for row in rows:
+            report[name].append(row)
+            told(line.format(**row))
+            so_far(report)
+
     if "pictures" in bench.parts:
-        report["pictures"] = []
-        for row in _pictures(bench, device):
-            report["pictures"].append(row)
-            told(f"batch {row['batch']}: {row['replay_ms_a_frame']:.3f} ms a frame")
-            so_far(report)
+        keep("pictures", _pictures(bench, device), "batch {batch}: {replay_ms_a_frame:.3f} ms a frame")
     if "low-bits" in bench.parts:
-        report["low_bits"] = []
-        for row in _low_bits(bench, device):
-            report["low_bits"].append(row)
-            told(f"{row['format']}: {row['replay_ms_a_frame']:.3f} ms a frame, {row['layers']} layers")
-            so_far(report)
+        line = "{format}: {replay_ms_a_frame:.3f} ms a frame, {layers} layers"
+        keep("low_bits", _low_bits(bench, device), line)
     if "motion" in bench.parts:
-        report["motion"] = list(_motion(bench, device))
-        for row in report["motion"]:
-            told(f"{row['row']}: {row['ms']:.2f} ms")
+        keep("motion", _motion(bench, device), "{row}: {ms:.2f} ms")
         report["motion_errors"] = motion_errors(device, 1, size=bench.sizes.lmdm)
         so_far(report)
     if "memory" in bench.parts or "capacity" in bench.parts:
@@ -312,27 +311,15 @@ def _memory(bench: GpuBench, networks: Networks) -> dict[str, Any]:
     found: dict[str, Any] = {f"{name}_bytes": _held(getattr(networks, name)) for name in parts}
     if networks.device.type != "cuda":
         return found
-    found["networks_bytes"] = _settled_memory(networks.device)["allocated_bytes"]
+    found["networks_bytes"] = settled_memory()["allocated_bytes"]
     for count in sorted({1, min(12, bench.most)}):
         load = Load(networks, WindowShape(*PRESETS[PACES[0]]), sessions=count, size=bench.picture)
         load.run(1)
-        found[f"with {count}"] = _settled_memory(networks.device)
+        found[f"with {count}"] = settled_memory()
         del load
-    _settled_memory(networks.device)
+    settled_memory()
     return found
 
 
 def _held(network: torch.nn.Module) -> int:
     return sum(one.nbytes for one in (*network.parameters(), *network.buffers()))
-
-
-def _settled_memory(device: torch.device) -> dict[str, int]:
-    """What is allocated, what torch holds for it, and what the card has given to all processes."""
-    gc.collect()
-    torch.cuda.empty_cache()
-    free, total = torch.cuda.mem_get_info(device)
-    return {
-        "allocated_bytes": torch.cuda.memory_allocated(device),
-        "reserved_bytes": torch.cuda.memory_reserved(device),
-        "card_bytes": total - free,
-    }

@@ -177,13 +177,23 @@ def trial(load: Callable[[int], Load], count: int, ticks: int) -> dict[str, Any]
     running = load(count)
     found = running.run(ticks)
     tried: dict[str, Any] = {"sessions": count, **found.figures(), "keeps_pace": found.keeps_pace}
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-        free, total = torch.cuda.mem_get_info()
-        tried |= {"reserved_bytes": torch.cuda.memory_reserved(), "card_bytes": total - free}
-    # A captured call and what it belongs to hold each other.
+    tried |= settled_memory()
     del running
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+    settled_memory()
     return tried
+
+
+def settled_memory() -> dict[str, int]:
+    """Bytes that are allocated, that torch holds for it, and that the card has given to all processes, once
+    what nobody needs is free again: a captured call and what it belongs to hold each other. Nothing where
+    there is no card."""
+    gc.collect()
+    if not torch.cuda.is_available():
+        return {}
+    torch.cuda.empty_cache()
+    free, total = torch.cuda.mem_get_info()
+    return {
+        "allocated_bytes": torch.cuda.memory_allocated(),
+        "reserved_bytes": torch.cuda.memory_reserved(),
+        "card_bytes": total - free,
+    }

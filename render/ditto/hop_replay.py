@@ -5,7 +5,7 @@ their own, which nobody has.
 """
 
 from dataclasses import fields
-from typing import Final
+from typing import Final, Protocol
 
 import torch
 from torch import Tensor
@@ -18,12 +18,36 @@ from .core.motion_sampler import MOST
 from .core.replay import Replay
 from .hops import HopStage, Turn, Where
 from .motion import WIDTH
-from .noise import Noise, Sampler
 from .seams import Hold
 from .windows import WindowOptions
 
 BESIDE: Final = conditions.Parts().width - AUDIO_WIDTH
 """Columns of a condition row that are not of the sound."""
+
+
+class Noise(Protocol):
+    """What windows begin as, and what the steps of their diffusion add."""
+
+    def begin(self, slot: int, seed: int) -> None:
+        """`slot` begins a run."""
+        ...
+
+    def prepare(self, turn: Turn) -> None:
+        """Draw what the windows of `turn` need."""
+        ...
+
+    def at(self, where: Where) -> Tensor:
+        """(draws, k, 80, 265) float32 of the windows that were prepared and are read there: `draw`'s rows.
+        Nothing of it is on the host."""
+        ...
+
+
+class Sampler(Protocol):
+    """`MotionSampler`, or what does the same."""
+
+    def __call__(
+        self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, *, hold: Hold | None = None
+    ) -> Tensor: ...
 
 
 class HopReplay:

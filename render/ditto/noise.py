@@ -5,7 +5,7 @@ each other, and going back to an earlier frame is drawing it again.
 """
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 import torch
@@ -16,30 +16,12 @@ from .core.mirror import sent
 from .delay import LENGTH
 from .hops import HopStage, Turn, Where
 from .motion import WIDTH
-from .seams import Hold
 
 F32 = NDArray[np.float32]
 
 FRAMES_BEFORE: Final = 1 << 32
 """Frames before frame 0 that have noise of their own: windows begin before the first sound."""
 FRAME, REFERENCE_START, REFERENCE_STEPS = range(3)
-
-
-class Noise(Protocol):
-    """What windows begin as, and what the steps of their diffusion add."""
-
-    def begin(self, slot: int, seed: int) -> None:
-        """`slot` begins a run."""
-        ...
-
-    def prepare(self, turn: Turn) -> None:
-        """Draw what the windows of `turn` need."""
-        ...
-
-    def at(self, where: Where) -> Tensor:
-        """(draws, k, 80, 265) float32 of the windows that were prepared and are read there: `draw`'s rows.
-        Nothing of it is on the host."""
-        ...
 
 
 class FrameNoise:
@@ -109,14 +91,6 @@ class ReferenceNoise:
 
 
 NOISES: Final = {"frame": FrameNoise, "upstream": ReferenceNoise}
-
-
-class Sampler(Protocol):
-    """`MotionSampler`, or what does the same."""
-
-    def __call__(
-        self, lead: Tensor, conditions: Tensor, start: Tensor, noise: Tensor, *, hold: Hold | None = None
-    ) -> Tensor: ...
 
 
 def draw(seed: int, first_frame: int, frames: int, draws: int) -> Tensor:

@@ -3,8 +3,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from visavis.render.ditto.hop_replay import Noise
 from visavis.render.ditto.hops import HopStage, Turn
-from visavis.render.ditto.noise import FrameNoise, Noise, ReferenceNoise, draw, draw_reference
+from visavis.render.ditto.noise import FrameNoise, ReferenceNoise, draw, draw_reference
 from visavis.render.ditto.seams import LENGTH
 from visavis.render.ditto.windows import WindowShape
 
