@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Protocol
@@ -24,6 +25,7 @@ MANIFEST = "avatar.json"
 TENSORS = "tensors.safetensors"
 PREVIEW = "preview.png"
 _LARGEST_TEXTURE = 4096
+_PLATES = 8
 PRESENTERS: Final = Path(__file__).parent / "presenters"
 _NAME = re.compile(r"[a-z0-9-]{1,40}")
 
@@ -117,9 +119,10 @@ class Avatar:
         raise AvatarError(f"avatar {self.name} has no size {size[0]}x{size[1]}; choose one of {known}")
 
     def plate(self, size: tuple[int, int]) -> NDArray[np.uint8]:
-        """The background without the head, (H, W, 3) uint8 RGB."""
+        """The background without the head, (H, W, 3) uint8 RGB, not to be written to."""
         view = self.view(size)
-        pixels = _picture(self.folder / view.plate, cv2.IMREAD_COLOR_RGB)
+        path = self.folder / view.plate
+        pixels = _plate(path, path.stat().st_mtime_ns if path.exists() else 0)
         if pixels.shape != (view.height, view.width, 3):
             raise AvatarError(
                 f"{view.plate} of avatar {self.name} is not {size[0]}x{size[1]}; pack the avatar again"
@@ -271,6 +274,11 @@ def _checked(folder: Path, name: str, digest: str) -> bytes:
             f"{name} of avatar {folder.name} is not the file it was packed with; copy the folder again"
         )
     return blob
+
+
+@lru_cache(maxsize=_PLATES)
+def _plate(path: Path, _changed_ns: int) -> NDArray[np.uint8]:
+    return _picture(path, cv2.IMREAD_COLOR_RGB)
 
 
 def _picture(path: Path, flags: int) -> NDArray[np.uint8]:

@@ -133,6 +133,12 @@ class Engine(Protocol):
         """Release the slot."""
         ...
 
+    def park(self) -> bool:
+        """Give back the memory of what it draws on until a slot is opened, while none is. False, with nothing
+        done, where that cannot be.
+        """
+        ...
+
     def counts(self) -> EngineCounts | None:
         """What has been counted since the engine was made, None from one that counts nothing. It only reads:
         a step may be under way on another thread.

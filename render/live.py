@@ -1,9 +1,9 @@
 """A live session in the worker: its pipeline, its clock and its encoders, and what it could do next."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ..stream.clock import VIDEO_CLOCK_HZ
 from ..stream.link import Gauges, Tick, TickSpan
@@ -17,6 +17,7 @@ from .surface import Surface
 _OUTBOX_LIMIT = 4
 
 Kind: TypeAlias = Literal["draw", "encode"]
+EVERY: Final[frozenset[Kind]] = frozenset(("draw", "encode"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +76,22 @@ class Live:
     def set_bitrate(self, bitrate_bps: int) -> None:
         self._bitrate_bps = bitrate_bps
 
-    def offers(self, now_ns: int) -> list[Offer]:
-        """What this session could do, now or later."""
-        offers: list[Offer] = []
-        gate, pacer = self.pipeline.gate, self.pacer
-        frame = max(self.pipeline.frame, gate.next)
-        if not self.drawing and self.pipeline.can_draw:
-            ahead = frame - gate.next < pacer.options.horizon and self.pipeline.session.ready(now_ns)
-            ready_ns = now_ns if ahead else pacer.draw_ns(frame)
-            offers.append(Offer("draw", ready_ns, pacer.encode_ns(frame)))
-        if not self.encoding and len(self.outbox) < _OUTBOX_LIMIT:
-            index = gate.next
-            if gate.has_picture():
-                offers.append(Offer("encode", pacer.encode_ns(index), pacer.send_ns(index)))
+    def offers(self, now_ns: int, kinds: Collection[Kind] = EVERY) -> Iterator[Offer]:
+        """What of these `kinds` this session could do, now or later."""
+        if "draw" in kinds and not self.drawing and self.pipeline.can_draw:
+            yield self._drawing(now_ns)
+        if "encode" in kinds and not self.encoding and len(self.outbox) < _OUTBOX_LIMIT:
+            index, pacer = self.pipeline.gate.next, self.pacer
+            if self.pipeline.gate.has_picture():
+                yield Offer("encode", pacer.encode_ns(index), pacer.send_ns(index))
             elif self.pipeline.last is not None:
-                offers.append(Offer("encode", pacer.repeat_ns(index), pacer.send_ns(index)))
-        return offers
+                yield Offer("encode", pacer.repeat_ns(index), pacer.send_ns(index))
+
+    def _drawing(self, now_ns: int) -> Offer:
+        next_ = self.pipeline.gate.next
+        frame = max(self.pipeline.frame, next_)
+        ahead = frame - next_ < self.pacer.options.horizon and self.pipeline.session.ready(now_ns)
+        return Offer("draw", now_ns if ahead else self.pacer.draw_ns(frame), self.pacer.encode_ns(frame))
 
     def begin_draw(self, now_ns: int) -> Draw:
         self.drawing = True

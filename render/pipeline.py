@@ -4,8 +4,10 @@ Live sessions and offline clips run this same chain: take a tick of sound, let t
 frame that is now known, composite it into the plate, and let sound and picture of a tick leave together.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ..stream.controls import Controls
 from ..stream.gate import Gate, Released
@@ -14,6 +16,9 @@ from ..stream.session import Session
 from .easel import Easel
 from .engine import Due, Engine
 from .surface import Surface
+
+MOST_UNHEARD: Final = 25
+"""Ticks that an engine which fell behind still hears. After more it begins again where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,8 @@ class Pipeline:
         self._retired: list[Surface] = []
         """Pictures out of use that the encoder may still be reading, until the next release."""
         self._free = list(easel.surfaces)
+        self._unheard: deque[TickAudio] = deque()
+        """What has left before the engine heard it."""
         self._hears = first
         self._resume: int | None = None
         self._controls: Controls | None = None
@@ -86,11 +93,14 @@ class Pipeline:
 
     def next_draw(self, now_ns: int) -> Draw:
         """The work for the next frame; needs `can_draw`. Takes as much sound as the look-ahead wants."""
-        if self._hears < self.gate.next:
+        if len(self._unheard) > MOST_UNHEARD:
             self._forget()
         self.frame = max(self.frame, self.gate.next)
-        self.hear(self.frame + self._delay, now_ns)
-        ticks = tuple(self.gate.audio_at(index) for index in range(self._hears, self.frame + self._delay + 1))
+        last = self.frame + self._delay
+        self.hear(last, now_ns)
+        coming = range(max(self._hears, self.gate.next), last + 1)
+        ticks = (*self._unheard, *(self.gate.audio_at(index) for index in coming))
+        self._unheard.clear()
         draw = Draw(
             slot=self.slot,
             index=self.frame,
@@ -103,7 +113,7 @@ class Pipeline:
         )
         self._resume = None
         self._controls = None
-        self._hears = self.frame + self._delay + 1
+        self._hears = last + 1
         self.frame += 1
         return draw
 
@@ -125,6 +135,8 @@ class Pipeline:
     def release(self) -> Released[Surface]:
         """Let the next tick leave; `last` is its picture. The encoder must be done with the one before."""
         released = self.gate.release()
+        if released.audio.index >= self._hears:
+            self._unheard.append(released.audio)
         if released.picture is not None:
             self._replace_last(released.picture)
         self._free += self._retired
@@ -152,6 +164,7 @@ class Pipeline:
 
     def _forget(self) -> None:
         self._turn += 1
+        self._unheard.clear()
         self.frame = self.gate.next
         self._hears = self.gate.next
         self._resume = self.gate.next - 1

@@ -2,11 +2,8 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Final
 
-from .live import Kind, Live, Offer
-
-EVERY: Final[frozenset[Kind]] = frozenset(("draw", "encode"))
+from .live import EVERY, Kind, Live, Offer
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +23,7 @@ def choose(lives: Iterable[Live], now_ns: int, *, max_batch: int, kinds: Collect
     draws: list[tuple[Live, Offer]] = []
     wake_ns: int | None = None
     for live in lives:
-        for offer in live.offers(now_ns):
-            if offer.kind not in kinds:
-                continue
+        for offer in live.offers(now_ns, kinds):
             if offer.ready_ns <= now_ns:
                 (encodes if offer.kind == "encode" else draws).append((live, offer))
             elif wake_ns is None or offer.ready_ns < wake_ns:

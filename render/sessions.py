@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
 from typing import Final
 
 from ..stream import link
@@ -23,22 +22,18 @@ from ..stream.resample import check_rate
 from ..stream.roster import Roster
 from ..stream.session import Session
 from ..stream.visemes import VISEMES, Cue
-from .avatar import Avatar, find_avatar
-from .color import color_space
-from .composite import Compositor
 from .easel import Easel
-from .encode import Encoder, open_encoder
-from .encode_audio import OpusEncoder
-from .engine import DrawsPictures, Engine
-from .live import Encode, Kind, Live
+from .engine import Engine
+from .idle import Idle
+from .live import EVERY, Encode, Kind, Live
+from .parts import Parts, parts_for
 from .phases import first_tick, phase
 from .pipeline import Draw, Pipeline, run
-from .scheduler import EVERY, choose
+from .scheduler import choose
 
 _LOG = logging.getLogger(__name__)
 _SPARE_SURFACES = 3
 """Beyond the horizon: one being drawn, one being encoded, one kept for repeats."""
-_PLATES = 8
 
 
 class Duty(Enum):
@@ -55,16 +50,6 @@ _KINDS: Final[dict[Duty, frozenset[Kind]]] = {
     Duty.ENGINE: frozenset(("draw",)),
     Duty.REST: frozenset(("encode",)),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a session needs beside its engine's slot; a compositor only where the engine draws crops."""
-
-    avatar: Avatar
-    compositor: Compositor | None
-    video: Encoder
-    audio: OpusEncoder
 
 
 @dataclass(slots=True, eq=False)
@@ -85,13 +70,14 @@ class Guest:
 
 @dataclass(slots=True)
 class Task:
-    """One piece of heavy work: draws of several sessions, one encode, or a guest to open (its parts first,
-    then its slot) or close."""
+    """One piece of heavy work: draws of several sessions, one encode, a guest to open (its parts first, then
+    its slot) or close, or an engine to park."""
 
     draws: list[tuple[Live, Draw]] = field(default_factory=list[tuple[Live, Draw]])
     encode: tuple[Live, Encode] | None = None
     open: Guest | None = None
     close: Guest | None = None
+    park: bool = False
     tick: link.Tick | None = None
     parts: Parts | None = None
     live: Live | None = None
@@ -106,10 +92,13 @@ class Task:
 class Sessions:
     """The worker's sessions on one engine."""
 
-    def __init__(self, engine: Engine, *, slots: int, options: PacerOptions | None = None) -> None:
+    def __init__(
+        self, engine: Engine, *, slots: int, options: PacerOptions | None = None, idle: Idle | None = None
+    ) -> None:
         self.options = options or PacerOptions()
         self.delay = engine.spec.lookahead // engine.spec.hop
         self._engine = engine
+        self._idle = idle or Idle()
         self._roster = Roster(slots)
         self._guests: dict[str, Guest] = {}
         self._errands: deque[Guest] = deque()
@@ -144,6 +133,7 @@ class Sessions:
         if request.session in self._guests:
             raise IllegalTransition(f"session {request.session} is open already")
         slot = self._roster.take(request.session)
+        self._idle.wake()
         guest = Guest(request, Session(request.session, epoch=request.epoch), slot)
         self._guests[request.session] = guest
         self._errands.append(guest)
@@ -187,7 +177,10 @@ class Sessions:
             return Task(draws=[(live, live.begin_draw(now_ns)) for live, _ in choice.picked]), None
         if opening := self._next_opening(duty):
             return Task(open=opening), None
-        return None, choice.wake_ns
+        park_ns = None if self._guests or duty is Duty.REST else self._idle.park_ns(now_ns)
+        if park_ns is not None and park_ns <= now_ns:
+            return Task(park=True), None
+        return None, choice.wake_ns if park_ns is None else park_ns
 
     def _next_opening(self, duty: Duty) -> Guest | None:
         return self._next_errand(lambda guest: not guest.closing and _opens(guest, duty))
@@ -209,11 +202,13 @@ class Sessions:
                 live, work = task.encode
                 task.tick = live.encode(work)
             elif task.open and task.open.parts is None:
-                task.parts = _parts(task.open.request, self._engine.pictures)
+                task.parts = parts_for(task.open.request, self._engine.pictures)
             elif task.open and task.open.parts:
                 task.live = self._bind(task.open, task.open.parts)
             elif task.close:
                 self._release(task.close)
+            elif task.park:
+                self._idle.park(self._engine)
         except Exception as error:
             if not isinstance(error, VisavisError):
                 _LOG.exception("work for %s failed", ", ".join(task.sessions))
@@ -372,17 +367,3 @@ def _adjust(live: Live, message: link.ToWorker) -> None:
 def _opens(guest: Guest, duty: Duty) -> bool:
     """Whether the next step in opening `guest` is part of `duty`."""
     return duty in (Duty.ALL, Duty.ENGINE if guest.parts else Duty.REST)
-
-
-def _parts(request: link.Open, pictures: DrawsPictures | None) -> Parts:
-    size = (request.width, request.height)
-    avatar = find_avatar(request.avatar)
-    compositor = None if pictures else _compositor(request.avatar, size)
-    layout = pictures.layout if pictures else "i420"
-    video = open_encoder(*size, bitrate_bps=request.bitrate_bps, color=color_space(*size), layout=layout)
-    return Parts(avatar, compositor, video, OpusEncoder())
-
-
-@lru_cache(maxsize=_PLATES)
-def _compositor(avatar: str, size: tuple[int, int]) -> Compositor:
-    return Compositor(find_avatar(avatar).plate(size), color_space(*size))

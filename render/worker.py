@@ -5,7 +5,9 @@
                      first of them alone, and by it alone
     main thread      sends each tick when its time has come
 
-One lock guards all bookkeeping; the heavy work runs outside it.
+One lock guards all bookkeeping; the heavy work runs outside it. Of the threads that have nothing to do one
+watches the clock and the others sleep; whoever takes a task wakes another to look for more, so that no event
+wakes them all: they would take the interpreter from the thread that draws.
 """
 
 import argparse
@@ -25,14 +27,15 @@ from ..stream.clock import NS_PER_SECOND
 from ..stream.errors import DeviceError, LinkError, SetupError, VisavisError
 from .capacity import slots, threads
 from .color import color_space
+from .crew import Crew, wait_until
 from .ditto.presets import check_options
 from .encode import open_encoder
 from .engine import Engine
-from .sessions import Duty, Sessions
+from .idle import Idle
+from .sessions import Duty, Sessions, Task
 
 _LOG = logging.getLogger(__name__)
 _READ_BYTES = 1 << 16
-_IDLE_NS = NS_PER_SECOND // 4
 _PROBE = (320, 320)
 _SWITCH_SECONDS = 0.001
 """How long one thread may keep the interpreter from another: a fraction of a tick."""
@@ -43,14 +46,22 @@ _ENGINES = {"auto": _RIG, "rig": _RIG, "ditto": "visavis.render.ditto.factory:di
 class Worker:
     """Threads round `Sessions`; lives as long as the front holds the other end of `connection`."""
 
-    def __init__(self, engine: Engine, connection: socket.socket, *, slots: int, threads: int) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        connection: socket.socket,
+        *,
+        slots: int,
+        threads: int,
+        idle: Idle | None = None,
+    ) -> None:
         self._engine = engine
         self._connection = connection
         self._slots = slots
         self._threads = threads
-        self._sessions = Sessions(engine, slots=slots)
+        self._sessions = Sessions(engine, slots=slots, idle=idle)
         self._lock = threading.Lock()
-        self._work = threading.Condition(self._lock)
+        self._crews = {duty: Crew(self._lock) for duty in Duty}
         self._armed = threading.Condition(self._lock)
         self._send_lock = threading.Lock()
         self._stopped = False
@@ -93,7 +104,7 @@ class Worker:
                 for message in inbox.feed(data):
                     with self._lock:
                         replies = self._sessions.receive(message, time.monotonic_ns())
-                        self._work.notify_all()
+                        self._call()
                     self._send(replies)
         except (OSError, LinkError) as error:
             _LOG.info("the link to the front ended: %s", error)
@@ -102,22 +113,32 @@ class Worker:
         duty = Duty.ALL
         if self._engine.max_batch > 1:
             duty = Duty.REST if number else Duty.ENGINE
-        while True:
-            with self._lock:
-                if self._stopped:
-                    return
-                task, wake_ns = self._sessions.next_task(time.monotonic_ns(), duty)
-                if task is None:
-                    self._wait(self._work, wake_ns)
-                    continue
+        crew = self._crews[duty]
+        while (task := self._next(duty, crew)) is not None:
             self._sessions.perform(task)
             if isinstance(task.error, DeviceError):
                 raise task.error
             with self._lock:
                 replies = self._sessions.finish(task, time.monotonic_ns())
-                self._work.notify_all()
+                self._call()
                 self._armed.notify()
             self._send(replies)
+
+    def _next(self, duty: Duty, crew: Crew) -> Task | None:
+        """The next task, once there is one; None when the worker ends."""
+        with self._lock:
+            while not self._stopped:
+                task, wake_ns = self._sessions.next_task(time.monotonic_ns(), duty)
+                if task is not None:
+                    crew.call()
+                    return task
+                crew.rest(wake_ns)
+        return None
+
+    def _call(self) -> None:
+        """There may be something to do."""
+        for crew in self._crews.values():
+            crew.call()
 
     def _send_loop(self) -> None:
         while True:
@@ -126,12 +147,8 @@ class Worker:
                     return
                 messages = self._sessions.outgoing(time.monotonic_ns())
                 if not messages:
-                    self._wait(self._armed, self._sessions.next_send_ns())
+                    wait_until(self._armed, self._sessions.next_send_ns())
             self._send(messages)
-
-    def _wait(self, condition: threading.Condition, until_ns: int | None) -> None:
-        left_ns = _IDLE_NS if until_ns is None else min(until_ns - time.monotonic_ns(), _IDLE_NS)
-        condition.wait(max(left_ns, 0) / NS_PER_SECOND)
 
     def _send(self, messages: Iterable[link.ToFront]) -> None:
         try:
@@ -145,7 +162,8 @@ class Worker:
     def _stop(self) -> None:
         with self._lock:
             self._stopped = True
-            self._work.notify_all()
+            for crew in self._crews.values():
+                crew.dismiss()
             self._armed.notify_all()
 
 
@@ -176,7 +194,8 @@ def load_engine(name: str, *, weights: str | None = None, latency: str | None = 
 
 def main(arguments: list[str] | None = None) -> int:
     """Entry of the process. `--fd` is the inherited end of a socket pair whose other end the front holds;
-    `--workers` says how many share this machine.
+    `--workers` says how many share this machine; after
+    `--idle-unload-s` without a session the engine is parked, never with 0.
     """
     parser = argparse.ArgumentParser(prog="visavis.render.worker")
     parser.add_argument("--fd", type=int, required=True)
@@ -184,6 +203,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--weights")
     parser.add_argument("--latency")
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--idle-unload-s", type=int, default=0)
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     sys.setswitchinterval(_SWITCH_SECONDS)
@@ -192,7 +212,8 @@ def main(arguments: list[str] | None = None) -> int:
             engine = load_engine(options.engine, weights=options.weights, latency=options.latency)
             share = options.workers
             room = min(slots(share), engine.most_slots or slots(share))
-            Worker(engine, connection, slots=room, threads=threads(share)).serve()
+            idle = Idle(options.idle_unload_s * NS_PER_SECOND or None)
+            Worker(engine, connection, slots=room, threads=threads(share), idle=idle).serve()
         except VisavisError as error:
             _LOG.error("%s", error)
             return link.HOPELESS

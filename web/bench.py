@@ -40,13 +40,28 @@ def live(
     sessions: Annotated[int, typer.Option(help="Sessions that speak at once, each with a viewer.")] = 1,
     seconds: Annotated[int, typer.Option(help="How long to measure, after a warm-up.")] = 30,
     size: Annotated[str, typer.Option(help="Picture size.")] = "720x1280",
-    engine: Annotated[str, typer.Option(help="auto, rig or pkg.module:Class.")] = "auto",
+    avatar: Annotated[str, typer.Option(help="Who speaks.")] = "ruby",
+    engine: Annotated[str | None, typer.Option(help="As visavis serve takes it.")] = None,
+    weights: Annotated[str | None, typer.Option(help="As visavis serve takes them.")] = None,
+    latency: Annotated[str | None, typer.Option(help="As visavis serve takes it.")] = None,
+    devices: Annotated[str | None, typer.Option(help="As visavis serve takes them.")] = None,
+    guests: Annotated[int, typer.Option(help="Further sessions that come and go meanwhile.")] = 0,
+    kill: Annotated[bool, typer.Option(help="Kill the workers at the end, and wait for new ones.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     hold: Annotated[bool, typer.Option("--assert", help="Fail when a budget is broken.")] = False,
 ) -> None:
     """Lateness, CPU and memory of live sessions on this machine."""
     try:
-        bench = LiveBench(sessions=sessions, seconds=seconds, size=size, engine=engine)
+        given = {"engine": engine, "weights": weights, "latency": latency, "devices": devices}
+        bench = LiveBench(
+            sessions=sessions,
+            seconds=seconds,
+            size=size,
+            avatar=avatar,
+            guests=guests,
+            kill=kill,
+            options={name: value for name, value in given.items() if value is not None},
+        )
     except ValueError as error:
         raise UsageError(str(error)) from error
     try:

@@ -3,23 +3,30 @@
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 import statistics
 import sys
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription, rtcrtpreceiver
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
 
+from ..stream.clock import NS_PER_MS, NS_PER_SECOND
 from ..stream.errors import SetupError
 from .machine import Usage, children, cpu_name, usage
 
 WARM_UP_SECONDS = 5
+WORKER = "visavis.render.worker"
 _SAMPLE_SECONDS = 2
-_START_SECONDS = 120
+_VISIT_SECONDS = 3
+_DRAIN_SECONDS = 0.2
+"""What was on its way to viewers when a worker was killed has come by then."""
+_START_SECONDS = 300
 _REFILL_MS = 8_000
 _TEXT = (
     "This is a measurement of live sessions, and so I keep talking. Please bear with me for a little while. "
@@ -30,15 +37,20 @@ _TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class LiveBench:
-    """What to run. `seconds` are measured after a warm-up of five."""
+    """What to run. `seconds` are measured after a warm-up of five. `guests` more sessions come and go
+    meanwhile; with `kill` the workers are killed at the end. `options` are further ones of `visavis serve`,
+    by name."""
 
     sessions: int = 1
     seconds: int = 30
     size: str = "720x1280"
-    engine: str = "auto"
+    avatar: str = "ruby"
+    guests: int = 0
+    kill: bool = False
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
-        if self.sessions < 1 or self.seconds < 5:
+        if self.sessions < 1 or self.seconds < 5 or self.guests < 0:
             raise ValueError("a live bench needs at least one session and five seconds")
 
 
@@ -80,25 +92,30 @@ async def measure(bench: LiveBench) -> dict[str, Any]:
         aiohttp.ClientSession(url) as client,
         asyncio.TaskGroup() as tasks,
     ):
-        worker = children(front, command="visavis.render.worker")[0]
+        workers = children(front, command=WORKER)
         names = [await _open(client, bench) for _ in range(bench.sessions)]
         viewers = [await _watch(client, name, tasks) for name in names]
-        quiet = asyncio.Event()
+        quiet, leave = asyncio.Event(), asyncio.Event()
         for name in names:
             tasks.create_task(_keep_talking(client, name, quiet))
+        coming = [tasks.create_task(_come_and_go(client, bench, leave)) for _ in range(bench.guests)]
         await asyncio.sleep(WARM_UP_SECONDS)
         before = [await _state(client, name) for name in names]
         frames_before = [viewer.frames for viewer in viewers]
-        start = (usage(front), usage(worker))
-        memory = await _sample_memory(front, worker, bench.seconds)
-        end = (usage(front), usage(worker))
+        start = (usage(front), _usage_of(workers))
+        memory = await _sample_memory(front, workers, bench.seconds)
+        end = (usage(front), _usage_of(workers))
         after = [await _state(client, name) for name in names]
         frames = [viewer.frames - first for viewer, first in zip(viewers, frames_before, strict=True)]
+        leave.set()
+        guests = sum(await asyncio.gather(*coming))
+        back_ms = await _until_back(workers, viewers) if bench.kill else None
         quiet.set()
         for viewer in viewers:
             await viewer.peer.close()
     fps = [count / bench.seconds for count in frames]
-    return _figures(bench, before, after, fps, start, end, memory)
+    figures = _figures(bench, before, after, fps, start, end, memory)
+    return figures | {"guests": guests, "workers": len(workers), "back_after_kill_ms": back_ms}
 
 
 def misses(figures: dict[str, Any], budgets: Budgets) -> list[str]:
@@ -130,8 +147,9 @@ async def _serving(bench: LiveBench) -> AsyncGenerator[tuple[str, int]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = ["-m", "visavis.web.cli", "serve", "--port", str(port), "--engine", bench.engine]
-    command += ["--max-sessions", str(bench.sessions)]
+    command = ["-m", "visavis.web.cli", "serve", "--port", str(port)]
+    command += ["--max-sessions", str(bench.sessions + bench.guests), "--avatar", bench.avatar]
+    command += [part for name, value in bench.options.items() for part in (f"--{name}", value)]
     process = await asyncio.create_subprocess_exec(
         sys.executable, *command, stdout=asyncio.subprocess.DEVNULL, env={**os.environ}
     )
@@ -159,7 +177,7 @@ async def _until_ready(url: str, process: asyncio.subprocess.Process) -> None:
 
 
 async def _open(client: aiohttp.ClientSession, bench: LiveBench) -> str:
-    async with client.post("/v1/sessions", json={"avatar": "ruby", "size": bench.size}) as answer:
+    async with client.post("/v1/sessions", json={"avatar": bench.avatar, "size": bench.size}) as answer:
         body = await answer.json()
         if answer.status != 201:
             raise SetupError(f"a session was refused: {body['error']['message']}")
@@ -208,13 +226,48 @@ async def _state(client: aiohttp.ClientSession, session: str) -> dict[str, Any]:
         return await answer.json()
 
 
-async def _sample_memory(front: int, worker: int, seconds: int) -> list[tuple[int, int]]:
-    """(front, worker) resident bytes each two seconds, for `seconds`."""
+async def _come_and_go(client: aiohttp.ClientSession, bench: LiveBench, leave: asyncio.Event) -> int:
+    """Sessions that begin, speak for a while and end, one after the other, until they shall `leave`: how
+    many."""
+    count = 0
+    while not leave.is_set():
+        name = await _open(client, bench)
+        async with client.post(f"/v1/sessions/{name}/say", json={"text": _TEXT}):
+            pass
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(leave.wait(), _VISIT_SECONDS)
+        async with client.delete(f"/v1/sessions/{name}"):
+            count += 1
+    return count
+
+
+async def _until_back(workers: Sequence[int], viewers: Sequence[_Viewer]) -> int:
+    """Milliseconds from the death of all `workers` until every viewer has a new picture."""
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+    began_ns = time.monotonic_ns()
+    await asyncio.sleep(_DRAIN_SECONDS)
+    frames = [viewer.frames for viewer in viewers]
+    while any(viewer.frames == before for viewer, before in zip(viewers, frames, strict=True)):
+        if time.monotonic_ns() - began_ns > _START_SECONDS * NS_PER_SECOND:
+            raise SetupError("the workers did not come back; run `visavis serve` to see why")
+        await asyncio.sleep(0.01)
+    return (time.monotonic_ns() - began_ns) // NS_PER_MS
+
+
+def _usage_of(processes: Sequence[int]) -> Usage:
+    """Of all of them."""
+    each = [usage(one) for one in processes]
+    return Usage(sum(one.cpu_ms for one in each), sum(one.rss_bytes for one in each))
+
+
+async def _sample_memory(front: int, workers: Sequence[int], seconds: int) -> list[tuple[int, int]]:
+    """(front, workers) resident bytes each two seconds, for `seconds`."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     samples: list[tuple[int, int]] = []
     while (left := end - loop.time()) > 0:
-        samples.append((usage(front).rss_bytes, usage(worker).rss_bytes))
+        samples.append((usage(front).rss_bytes, _usage_of(workers).rss_bytes))
         await asyncio.sleep(min(left, _SAMPLE_SECONDS))
     return samples
 

@@ -16,7 +16,7 @@ from typing import Protocol
 from ..render.ditto.presets import RANDOM, check_latency, check_options
 from ..render.weights import check_live, default_folder
 from ..stream.clock import NS_PER_SECOND
-from ..stream.errors import LinkError, SetupError
+from ..stream.errors import LinkError, SetupError, UsageError
 from ..stream.link import HOPELESS, FrontInbox, Ready, ToFront, ToWorker, to_frame
 from .child import Child
 from .chores import Chores
@@ -41,15 +41,19 @@ _SPOKEN_BY = re.compile(r"^[A-Z]+ [\w.]+: ")
 class WorkerOptions:
     """`engine` is auto, rig, ditto, or the import path pkg.module:Class of another engine. Where a ditto has
     its `weights`, and its `latency`: one of render/ditto/presets.py. `devices` says how many workers there
-    are, and where: see web/devices.py.
+    are, and where: see web/devices.py. One without a session for `idle_unload_s` gives back its card's memory
+    until the next; never with 0.
     """
 
     engine: str = "auto"
     weights: str | None = None
     latency: str | None = None
     devices: str | int = AUTO
+    idle_unload_s: int = 600
 
     def __post_init__(self) -> None:
+        if self.idle_unload_s < 0:
+            raise UsageError(f"idle_unload_s is 0 (never) or more seconds, not {self.idle_unload_s}")
         wanted(self.devices)
         if self.engine != "auto":
             check_options(self.engine, weights=self.weights, latency=self.latency)
@@ -84,6 +88,7 @@ def worker_command(options: WorkerOptions, workers: int = 1) -> tuple[str, ...]:
     """What starts each of the `workers` that share this machine, as `options` say."""
     given = {"engine": options.engine, "weights": options.weights, "latency": options.latency}
     given |= {"workers": str(workers)} if workers > 1 else {}
+    given |= {"idle-unload-s": str(options.idle_unload_s)} if options.idle_unload_s else {}
     flags = [part for name, value in given.items() if value is not None for part in (f"--{name}", value)]
     return (sys.executable, "-m", "visavis.render.worker", *flags)
 

@@ -31,6 +31,7 @@ from .motion_stitch import Driven
 from .mover import STEPS, Mover
 from .networks import Networks, best_device, load_networks
 from .painter import Appearance, Painter, Stroke, pictures_for
+from .parking import parking_for
 from .provenance import Provenance, digest_at
 from .putback import SIDE, feather
 from .schedule import check_steps
@@ -92,6 +93,7 @@ class DittoEngine:
             options = options or live_options(source)
             networks = load_networks(source, best_device())
         self.most_slots = slots
+        self._parking = parking_for(networks.device)
         self._options = (options or LiveOptions.of()).on(networks.device)
         self._mover = Mover(
             networks, shape or WindowShape(), slots=slots, steps=check_steps(steps), cache_bytes=cache_bytes
@@ -132,6 +134,7 @@ class DittoEngine:
                 "register a picture with visavis avatar add"
             )
         self._provenance.check(avatar)
+        self._parking.fetch()
         tensors = {name: torch.from_numpy(np.array(value)) for name, value in avatar.tensors.items()}
         canonical = tensors[table.CANONICAL].float()
         source = Source(
@@ -212,6 +215,10 @@ class DittoEngine:
         self._painter.close(slot)
         if self.pictures is not None:
             self.pictures.close(slot)
+
+    def park(self) -> bool:
+        """Give back the card's memory until a slot is opened, while none is. False where that cannot be."""
+        return self._parking.park()
 
     def counts(self) -> EngineCounts:
         """What has been counted since the engine was made."""

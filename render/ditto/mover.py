@@ -144,7 +144,7 @@ class Mover:
         with self._beside():
             run = self._runs[slot] = _Run(seed, character, (restart_every, keeps))
             self._told.set_character(slot, character)
-            self._options.anchor[slot] = character.start.to(self._options.anchor)
+            self._options.anchor[slot] = sent(character.start.float(), self._options.anchor.device)
             self._options.fix_every[slot] = restart_every
             self._options.follow[slot] = False
             self._options.follow[slot, slice(*keeps)] = True

@@ -6,13 +6,15 @@ from typing import Final, TypeVar
 import torch
 from torch import nn
 
+from .bench_encoder import StandInEncoder
 from .blocks import fold_batch_norms
 from .checkpoints import RandomWeights, Source, find, load
 from .core.choice import ops_for
 from .core.decoder import FastDecoder
+from .core.replay import BUCKETS
 from .core.warp import FastWarp
 from .decoder import Decoder
-from .features import AudioEncoder
+from .features import AudioEncoder, Chunk
 from .hubert import Hubert
 from .lmdm import MotionDecoder
 from .random_encoder import random_encoder
@@ -45,7 +47,7 @@ def load_networks(source: Source, device: torch.device) -> Networks:
         _loaded(WarpNetwork, "warp_network", source), _loaded(Decoder, "decoder", source), device
     )
     return Networks(
-        audio=random_encoder(source.seed)
+        audio=_stand_in(source.seed, device)
         if isinstance(source, RandomWeights)
         else Hubert(find("hubert", source), device),
         lmdm=_loaded(MotionDecoder, "lmdm", source),
@@ -54,6 +56,13 @@ def load_networks(source: Source, device: torch.device) -> Networks:
         decoder=decoder,
         device=device,
     )
+
+
+def _stand_in(seed: int, device: torch.device) -> AudioEncoder:
+    """What hears where weights are random: on a GPU it takes as long as the real one."""
+    if device.type == "cpu":
+        return random_encoder(seed)
+    return StandInEncoder(device, samples=Chunk().window_samples, most=max(BUCKETS))
 
 
 def fused(warp: WarpNetwork, decoder: Decoder, device: torch.device) -> tuple[FastWarp, FastDecoder]:

@@ -14,7 +14,7 @@ from . import keypoints
 from .controls import Controls, Following, FrameControls
 from .core.choice import ops_for
 from .core.composite import Column, weight_lane
-from .core.mirror import Mirror, gathered, named
+from .core.mirror import Mirror, gathered, named, sent
 from .core.pictures import Pictures, Showing
 from .core.replay import Replay
 from .core.transfers import transfers_for
@@ -116,10 +116,10 @@ class Painter:
         """Bind `slot` to a face at rest."""
         source = appearance.source
         self._faces[slot] = _Face(
-            self._networks.warp.volumes(appearance.volumes.to(self._device)),
-            source.motion.to_rows().to(self._device),
-            source.canonical.to(self._device),
-            keypoints.transform(source.motion, source.canonical).to(self._device),
+            self._networks.warp.volumes(sent(appearance.volumes, self._device)),
+            sent(source.motion.to_rows(), self._device),
+            sent(source.canonical, self._device),
+            sent(keypoints.transform(source.motion, source.canonical), self._device),
         )
         self._turn_to(slot, 0)
         self._state.reset([slot])

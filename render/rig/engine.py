@@ -84,6 +84,10 @@ class RigEngine:
         """Release the slot."""
         del self._slots[slot]
 
+    def park(self) -> bool:
+        """There is no card whose memory could be given back."""
+        return False
+
     def counts(self) -> None:
         """It has no motion cache, and sound that is out of range does it no harm."""
 

@@ -5,7 +5,7 @@ from visavis.render.avatar import find_avatar
 from visavis.render.color import color_space
 from visavis.render.composite import Compositor
 from visavis.render.easel import Easel
-from visavis.render.pipeline import Pipeline, run
+from visavis.render.pipeline import MOST_UNHEARD, Pipeline, run
 from visavis.stream.controls import Controls
 from visavis.stream.media import AudioChunk
 from visavis.stream.session import Session
@@ -135,7 +135,7 @@ def test_after_repeats_the_missed_frames_are_heard_but_not_drawn(
     assert draw.resume is None
 
 
-def test_after_more_repeats_than_the_look_ahead_the_engine_starts_afresh(
+def test_what_left_before_the_engine_heard_it_is_heard_later(
     pipeline: Pipeline, engine: PatternEngine
 ) -> None:
     step(pipeline, engine)
@@ -143,7 +143,35 @@ def test_after_more_repeats_than_the_look_ahead_the_engine_starts_afresh(
         pipeline.hear(pipeline.gate.next, 0)
         pipeline.release()
     draw = pipeline.next_draw(0)
+    assert draw.resume is None
+    assert draw.index == FIRST + DELAY + 4
+    first = FIRST + DELAY + 1
+    assert [tick.index for tick in draw.ticks] == list(range(first, draw.index + DELAY + 1))
+    run(engine, [draw])
+    assert pipeline.finish(draw)
+    assert [tick.index for tick in pipeline.next_draw(0).ticks] == [draw.index + DELAY + 1]
+
+
+def test_after_much_more_than_the_look_ahead_the_engine_starts_afresh(
+    pipeline: Pipeline, engine: PatternEngine
+) -> None:
+    step(pipeline, engine)
+    for _ in range(DELAY + MOST_UNHEARD + 2):
+        pipeline.hear(pipeline.gate.next, 0)
+        pipeline.release()
+    draw = pipeline.next_draw(0)
     assert draw.resume == draw.index - 1
+    assert draw.ticks[0].index == draw.index
+
+
+def test_an_interrupt_forgets_what_was_not_heard_too(pipeline: Pipeline, engine: PatternEngine) -> None:
+    step(pipeline, engine)
+    for _ in range(DELAY + 3):
+        pipeline.hear(pipeline.gate.next, 0)
+        pipeline.release()
+    left = pipeline.interrupt(1)
+    draw = pipeline.next_draw(0)
+    assert draw.resume == left
     assert draw.ticks[0].index == draw.index
 
 

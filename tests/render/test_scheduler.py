@@ -1,6 +1,7 @@
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from visavis.render.live import Offer
+from visavis.render.live import Kind, Offer
 from visavis.render.scheduler import choose
 
 
@@ -11,8 +12,8 @@ class Stub:
     name: str
     work: list[Offer]
 
-    def offers(self, now_ns: int) -> list[Offer]:
-        return self.work
+    def offers(self, now_ns: int, kinds: Collection[Kind]) -> list[Offer]:
+        return [offer for offer in self.work if offer.kind in kinds]
 
 
 def names(lives: list[Stub], now_ns: int, *, max_batch: int = 1) -> list[str]:

@@ -22,7 +22,7 @@ def test_an_encoder_that_does_not_open_leaves_the_engine_untouched(
     def refuse(*_: object, **__: object) -> None:
         raise EncoderError("no more of these")
 
-    monkeypatch.setattr("visavis.render.sessions.open_encoder", refuse)
+    monkeypatch.setattr("visavis.render.parts.open_encoder", refuse)
     worker.tell(request("a"))
     worker.run(100)
     assert [(fault.code, fault.fatal) for fault in worker.of(link.Fault)] == [("encoder_lost", True)]

@@ -13,6 +13,7 @@ from support.virtual import RATE, request, tone
 from visavis.render import capacity
 from visavis.render import worker as worker_module
 from visavis.render.ditto import factory
+from visavis.render.idle import Idle
 from visavis.render.worker import load_engine, main
 from visavis.stream import link
 from visavis.stream.errors import SetupError, UsageError
@@ -183,8 +184,11 @@ def test_a_process_takes_its_share_of_the_machine(monkeypatch: pytest.MonkeyPatc
     seen: list[tuple[int, int]] = []
 
     class Taken:
-        def __init__(self, _engine: object, _connection: object, *, slots: int, threads: int) -> None:
+        def __init__(
+            self, _engine: object, _connection: object, *, slots: int, threads: int, idle: Idle
+        ) -> None:
             seen.append((slots, threads))
+            assert idle.park_ns(0) is None
 
         def serve(self) -> None:
             return

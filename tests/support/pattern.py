@@ -36,6 +36,7 @@ class PatternEngine:
     cadence = 1
     most_slots = None
     pictures: DrawsPictures | None = None
+    parks = True
 
     def __init__(self) -> None:
         from fractions import Fraction
@@ -69,6 +70,10 @@ class PatternEngine:
     def close(self, slot: int) -> None:
         self.log.append(("close", slot))
         del self.loud[slot]
+
+    def park(self) -> bool:
+        self.log.append(("park",))
+        return self.parks
 
     def counts(self) -> EngineCounts | None:
         return self.counted

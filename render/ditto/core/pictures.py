@@ -12,6 +12,7 @@ from ....stream.errors import CapacityError
 from ...color import color_space
 from ...surface import Layout, Surface
 from .composite import CompositeOps, Extent, Placing, colors, packed_plate
+from .mirror import sent
 from .surfaces import SurfaceRing, Transfers, first_byte, memory_bytes, send
 
 
@@ -96,7 +97,7 @@ class Pictures:
         placing = Placing.of(matrices, self._side, size, color_space(*size))
         first = slot * room
         packed = packed_plate(plate)
-        self.plates[first : first + len(packed)] = packed.to(self.plates.device)
+        self.plates[first : first + len(packed)] = sent(packed, self.plates.device)
         rows = placing.box[1], placing.box[3]
         ring = SurfaceRing(self.memory, first_byte(slot, self._largest), size, rows, self._transfers)
         self._slots[slot] = _Slot(placing, first, ring)

@@ -143,8 +143,8 @@ class SurfaceRing:
         return 0 if self._hosts is None else self._hosts.numel()
 
     def fill(self, count: int) -> list[Surface]:
-        """`count` surfaces that show what the first picture does, and the others on the device too. Waits.
-        Raises CapacityError when there is no memory for them."""
+        """`count` surfaces that are going to show what the first picture does, and the others on the device
+        too. Raises CapacityError when there is no memory for them."""
         width, height = self._size
         try:
             self._hosts = self._transfers.host(count * self._nbytes)
@@ -161,7 +161,8 @@ class SurfaceRing:
                 self._held[id(surface)] = _Held(surface, self._part(bytes_), arrived)
                 self._transfers.copy(self._wholes[0], bytes_)
                 self._transfers.set(arrived)
-        return self.wait()
+            self._transfers.set(self._places[0].left)
+        return [held.surface for held in self._held.values()]
 
     def begin(self, surface: Surface) -> Picture:
         """Where the next picture is to be drawn, which will go to `surface`. What is drawn from here on waits
@@ -192,11 +193,10 @@ class SurfaceRing:
         if place.state is State.DRAWN:
             place.turn(State.FREE)
 
-    def wait(self) -> list[Surface]:
-        """All surfaces, once no copy to them is under way."""
+    def wait(self) -> None:
+        """Return once no copy to a surface is under way."""
         for held in self._held.values():
             held.arrived.wait()
-        return [held.surface for held in self._held.values()]
 
     def _part(self, whole: Tensor) -> _Part:
         width, height = self._size

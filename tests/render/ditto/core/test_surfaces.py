@@ -153,6 +153,7 @@ def test_a_picture_is_drawn_again_only_after_it_has_left(memory: Tensor) -> None
     transfers = Stepwise()
     ring = a_ring(transfers, memory=memory)
     surfaces = ring.fill(DEPTH + 1)
+    ring.wait()
     for index, surface in enumerate(surfaces):
         draw(memory, ring, surface, 10 * index + 10)
         send([ring], transfers)
@@ -162,6 +163,16 @@ def test_a_picture_is_drawn_again_only_after_it_has_left(memory: Tensor) -> None
     for index, surface in enumerate(surfaces):
         surface.wait()
         assert (surface.y[4:8] == 10 * index + 10).all()
+
+
+def test_what_is_drawn_first_spoils_no_surface_that_has_not_got_its_plate_yet(memory: Tensor) -> None:
+    transfers = Stepwise()
+    ring = a_ring(transfers, memory=memory)
+    first, second = ring.fill(2)
+    draw(memory, ring, first, 10)
+    send([ring], transfers)
+    second.wait()
+    assert not second.buffer.any()
 
 
 def test_a_surface_drawn_twice_shows_the_later_picture(memory: Tensor) -> None:
