@@ -97,6 +97,11 @@ class Engine(Protocol):
         """None from an engine of crops, which others put on their plates."""
         ...
 
+    @property
+    def parks(self) -> bool:
+        """Whether `park` gives anything back here."""
+        ...
+
     def warm(self) -> None:
         """Load and touch everything a step needs, so that none waits for a compiler or a file."""
         ...

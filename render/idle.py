@@ -16,19 +16,28 @@ class Idle:
         self._after_ns = after_ns
         self._since_ns: int | None = None
         self._is_over = False
+        self._hurries = False
 
     def park_ns(self, now_ns: int) -> int | None:
         """When to park, while nobody is there; None for not at all."""
-        if self._after_ns is None or self._is_over:
+        if self._is_over:
+            return None
+        if self._hurries:
+            return now_ns
+        if self._after_ns is None:
             return None
         if self._since_ns is None:
             self._since_ns = now_ns
         return self._since_ns + self._after_ns
 
+    def hasten(self) -> None:
+        """Park now, unless somebody comes first."""
+        self._hurries = True
+
     def wake(self) -> None:
         """Somebody comes."""
         self._since_ns = None
-        self._is_over = False
+        self._is_over = self._hurries = False
 
     def park(self, engine: Engine) -> None:
         """Have `engine` give back what it draws on."""

@@ -119,6 +119,10 @@ class Sessions:
 
     def receive(self, message: link.ToWorker, now_ns: int) -> list[link.ToFront]:
         """Do what `message` asks. What cannot be done becomes a Fault for its session and harms no other."""
+        if isinstance(message, link.Park):
+            if not self._guests:
+                self._idle.hasten()
+            return []
         try:
             if isinstance(message, link.Open):
                 self._open(message)

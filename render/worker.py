@@ -11,6 +11,7 @@ wakes them all: they would take the interpreter from the thread that draws.
 """
 
 import argparse
+import gc
 import importlib
 import logging
 import socket
@@ -72,11 +73,15 @@ class Worker:
         name = encoder.name
         encoder.close()
         self._engine.warm()
+        # What is there now stays: to look through all of it for what is not would hold up every tick.
+        gc.collect()
+        gc.freeze()
         ready = link.Ready(
             engine=self._engine.kind,
             latency_ms=self._sessions.latency_ms,
             encoder=name,
             slots=self._slots,
+            parks=self._engine.parks,
         )
         self._send([ready])
         for number in range(self._threads):

@@ -75,13 +75,20 @@ class Close(msgspec.Struct, frozen=True, tag=True, array_like=True):
     session: str
 
 
+class Park(msgspec.Struct, frozen=True, tag=True, array_like=True):
+    """Give back the memory of what you draw on, until a session is opened; nothing while one is open."""
+
+
 class Ready(msgspec.Struct, frozen=True, tag=True, array_like=True):
-    """The worker is warm: `engine` kind, and at most `latency_ms` from a sample's arrival to its release."""
+    """The worker is warm: `engine` kind, and at most `latency_ms` from a sample's arrival to its release.
+    One that `parks` may wait beside another without taking what that draws on.
+    """
 
     engine: str
     latency_ms: int
     encoder: str
     slots: int
+    parks: bool = False
 
 
 class Opened(msgspec.Struct, frozen=True, tag=True, array_like=True):
@@ -161,7 +168,7 @@ class EngineCounts(msgspec.Struct, frozen=True, tag=True, array_like=True):
     mended_samples: int = 0
 
 
-ToWorker = Open | Audio | EndSegment | Interrupt | SetControls | Keyframe | Bitrate | Close
+ToWorker = Open | Audio | EndSegment | Interrupt | SetControls | Keyframe | Bitrate | Close | Park
 ToFront = Ready | Opened | Fault | Tick | Interrupted | Starved | Gauges | EngineCounts
 MessageT = TypeVar("MessageT")
 

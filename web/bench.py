@@ -6,12 +6,14 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, Any, Final, Protocol, cast
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..render.bench_worker import spoken
 from ..render.ditto.presets import LIVE, PRESETS
 from ..stream.errors import SetupError, UsageError
 from .bench_live import Budgets, LiveBench, measure, misses
@@ -45,6 +47,7 @@ def live(
     weights: Annotated[str | None, typer.Option(help="As visavis serve takes them.")] = None,
     latency: Annotated[str | None, typer.Option(help="As visavis serve takes it.")] = None,
     devices: Annotated[str | None, typer.Option(help="As visavis serve takes them.")] = None,
+    audio: Annotated[Path | None, typer.Option(help="What they say; a text when it is not given.")] = None,
     guests: Annotated[int, typer.Option(help="Further sessions that come and go meanwhile.")] = 0,
     kill: Annotated[bool, typer.Option(help="Kill the workers at the end, and wait for new ones.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
@@ -60,6 +63,7 @@ def live(
             avatar=avatar,
             guests=guests,
             kill=kill,
+            sound=None if audio is None else spoken(audio),
             options={name: value for name, value in given.items() if value is not None},
         )
     except ValueError as error:

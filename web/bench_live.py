@@ -8,7 +8,7 @@ import socket
 import statistics
 import sys
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,8 +38,8 @@ _TEXT = (
 @dataclass(frozen=True, slots=True)
 class LiveBench:
     """What to run. `seconds` are measured after a warm-up of five. `guests` more sessions come and go
-    meanwhile; with `kill` the workers are killed at the end. `options` are further ones of `visavis serve`,
-    by name."""
+    meanwhile; with `kill` the workers are killed at the end. They say `sound`, s16le mono at a rate, or a
+    text where there is none. `options` are further ones of `visavis serve`, by name."""
 
     sessions: int = 1
     seconds: int = 30
@@ -47,6 +47,7 @@ class LiveBench:
     avatar: str = "ruby"
     guests: int = 0
     kill: bool = False
+    sound: tuple[int, bytes] | None = None
     options: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
@@ -97,7 +98,7 @@ async def measure(bench: LiveBench) -> dict[str, Any]:
         viewers = [await _watch(client, name, tasks) for name in names]
         quiet, leave = asyncio.Event(), asyncio.Event()
         for name in names:
-            tasks.create_task(_keep_talking(client, name, quiet))
+            tasks.create_task(_keep_talking(client, bench, name, quiet))
         coming = [tasks.create_task(_come_and_go(client, bench, leave)) for _ in range(bench.guests)]
         await asyncio.sleep(WARM_UP_SECONDS)
         before = [await _state(client, name) for name in names]
@@ -211,14 +212,34 @@ async def _count(viewer: _Viewer, track: MediaStreamTrack) -> None:
             viewer.frames += track.kind == "video"
 
 
-async def _keep_talking(client: aiohttp.ClientSession, session: str, quiet: asyncio.Event) -> None:
-    while not quiet.is_set():
-        state = await _state(client, session)
-        if state["queued_ms"] < _REFILL_MS:
+async def _keep_talking(
+    client: aiohttp.ClientSession, bench: LiveBench, session: str, quiet: asyncio.Event
+) -> None:
+    async with _voice(client, bench, session) as speak:
+        while not quiet.is_set():
+            if (await _state(client, session))["queued_ms"] < _REFILL_MS:
+                await speak()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(quiet.wait(), _SAMPLE_SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def _voice(
+    client: aiohttp.ClientSession, bench: LiveBench, session: str
+) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
+    """What makes `session` say a little more: the text over HTTP, or the sound over its websocket."""
+    if bench.sound is None:
+
+        async def say() -> None:
             async with client.post(f"/v1/sessions/{session}/say", json={"text": _TEXT}):
                 pass
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(quiet.wait(), _SAMPLE_SECONDS)
+
+        yield say
+        return
+    rate, pcm = bench.sound
+    async with client.ws_connect(f"/v1/sessions/{session}/ws") as socket:
+        await socket.send_json({"type": "start", "sample_rate": rate})
+        yield lambda: socket.send_bytes(pcm)
 
 
 async def _state(client: aiohttp.ClientSession, session: str) -> dict[str, Any]:
@@ -232,10 +253,10 @@ async def _come_and_go(client: aiohttp.ClientSession, bench: LiveBench, leave: a
     count = 0
     while not leave.is_set():
         name = await _open(client, bench)
-        async with client.post(f"/v1/sessions/{name}/say", json={"text": _TEXT}):
-            pass
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(leave.wait(), _VISIT_SECONDS)
+        async with _voice(client, bench, name) as speak:
+            await speak()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(leave.wait(), _VISIT_SECONDS)
         async with client.delete(f"/v1/sessions/{name}"):
             count += 1
     return count

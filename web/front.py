@@ -64,7 +64,8 @@ async def running_front(
     devices = await asyncio.to_thread(chosen, config.worker.devices, engine)
     command = worker or worker_command(config.worker, len(devices))
     async with asyncio.TaskGroup() as processes, Chores() as chores:
-        workers = tuple(Worker(chores, command, device) for device in devices)
+        standby = config.worker.standby
+        workers = tuple(Worker(chores, command, device, standby=standby) for device in devices)
         peers = Peers(config.webrtc, chores)
         sessions = Sessions(config.sessions, workers=workers, on_close=peers.close_session)
         speaker = Speaker(config.speech, chores, voice)

@@ -17,11 +17,13 @@ from ..render.ditto.presets import RANDOM, check_latency, check_options
 from ..render.weights import check_live, default_folder
 from ..stream.clock import NS_PER_SECOND
 from ..stream.errors import LinkError, SetupError, UsageError
-from ..stream.link import HOPELESS, FrontInbox, Ready, ToFront, ToWorker, to_frame
+from ..stream.link import HOPELESS, Ready, ToFront, ToWorker, to_frame
 from .child import Child
 from .chores import Chores
 from .devices import AUTO, CPU, Device, wanted
+from .life import Life
 from .port import WorkerPort
+from .standby import Standby
 
 _LOG = logging.getLogger(__name__)
 
@@ -32,7 +34,6 @@ _MAX_BACKOFF_S = 8.0
 _SILENCE_S = 5.0
 _LAST_LOOK_S = 0.5
 """After a silence we look once more: it may have been us who did not listen."""
-_WARM_UP_S = 300.0
 _SPOKEN_BY = re.compile(r"^[A-Z]+ [\w.]+: ")
 """What a log line begins with: its level and who says it."""
 
@@ -42,7 +43,8 @@ class WorkerOptions:
     """`engine` is auto, rig, ditto, or the import path pkg.module:Class of another engine. Where a ditto has
     its `weights`, and its `latency`: one of render/ditto/presets.py. `devices` says how many workers there
     are, and where: see web/devices.py. One without a session for `idle_unload_s` gives back its card's memory
-    until the next; never with 0.
+    until the next; never with 0. With
+    `standby`, workers that can park have a second process each, parked, that takes over when they die.
     """
 
     engine: str = "auto"
@@ -50,6 +52,7 @@ class WorkerOptions:
     latency: str | None = None
     devices: str | int = AUTO
     idle_unload_s: int = 600
+    standby: bool = True
 
     def __post_init__(self) -> None:
         if self.idle_unload_s < 0:
@@ -101,42 +104,20 @@ def check_ditto(weights: str | None) -> None:
         check_live(default_folder() if weights is None else Path(weights).expanduser())
 
 
-class _Life:
-    """One process, from its start to its death."""
-
-    def __init__(self, child: Child) -> None:
-        self.child = child
-        self.ready: Ready | None = None
-        self._inbox = FrontInbox()
-
-    async def warm_up(self) -> None:
-        """Wait until it is ready. Raises LinkError when it dies instead."""
-        async with asyncio.timeout(_WARM_UP_S):
-            while self.ready is None:
-                for message in await self.receive():
-                    if not isinstance(message, Ready):
-                        raise LinkError("the worker spoke before it was ready")
-                    self.ready = message
-
-    async def receive(self) -> list[ToFront]:
-        """Some messages. Raises LinkError once the worker is gone."""
-        data = await self.child.read()
-        if not data:
-            raise LinkError("it ended")
-        return list(self._inbox.feed(data))
-
-
 class Worker:
     """Keeps one worker up on its `device`. `ready` describes it, and is None while there is none."""
 
-    def __init__(self, chores: Chores, command: Sequence[str], device: Device = CPU) -> None:
+    def __init__(
+        self, chores: Chores, command: Sequence[str], device: Device = CPU, *, standby: bool = True
+    ) -> None:
         self.state = WorkerState.STARTING
         self.device = device
         self.ready: Ready | None = None
         self.restarts = 0
         self._chores = chores
         self._command = tuple(command)
-        self._life: _Life | None = None
+        self._life: Life | None = None
+        self._standby = Standby(self._spawn) if standby else None
         self._last_words = ""
 
     @property
@@ -167,6 +148,8 @@ class Worker:
                 await asyncio.sleep(backoff_s(quick_deaths))
         finally:
             self.state = WorkerState.STOPPED
+            if self._standby is not None:
+                await self._standby.stop()
             if self._life is not None:
                 await self._life.child.stop()
 
@@ -179,6 +162,24 @@ class Worker:
 
     async def _live(self, events: WorkerEvents) -> float | None:
         """One worker's life; the seconds it was ready, or None when it never was."""
+        life = await self._standby.taken() if self._standby is not None else None
+        if life is None and (life := await self._started()) is None:
+            return None
+        self._life = life
+        began_ns = time.monotonic_ns()
+        self._up(life, events)
+        try:
+            await self._listen(life, events)
+        except LinkError as error:
+            self.ready = None
+            self.state = WorkerState.RESTARTING
+            events.worker_lost(self)
+            life.child.kill()
+            await self._discard(life, error)
+        return (time.monotonic_ns() - began_ns) / NS_PER_SECOND
+
+    async def _started(self) -> Life | None:
+        """A new process that is warm, or None when it did not get there."""
         try:
             life = self._life = await self._spawn()
         except OSError as error:
@@ -193,19 +194,9 @@ class Worker:
                 life.child.kill()
             await self._discard(life, error)
             return None
-        began_ns = time.monotonic_ns()
-        self._up(life, events)
-        try:
-            await self._listen(life, events)
-        except LinkError as error:
-            self.ready = None
-            self.state = WorkerState.RESTARTING
-            events.worker_lost(self)
-            life.child.kill()
-            await self._discard(life, error)
-        return (time.monotonic_ns() - began_ns) / NS_PER_SECOND
+        return life
 
-    async def _listen(self, life: _Life, events: WorkerEvents) -> None:
+    async def _listen(self, life: Life, events: WorkerEvents) -> None:
         """Pass on messages until the worker ends. One that falls silent while it has work is killed."""
         while True:
             messages = await _patiently(life)
@@ -214,20 +205,22 @@ class Worker:
             for message in messages or ():
                 events.message(self, message)
 
-    def _up(self, life: _Life, events: WorkerEvents) -> None:
+    def _up(self, life: Life, events: WorkerEvents) -> None:
         assert life.ready is not None
         self.ready = life.ready
         self.state = WorkerState.UP
         words = (life.child.pid, self.device.name, life.ready.engine, life.ready.encoder)
         _LOG.info("worker %d on %s is ready: %s, %s", *words)
         events.worker_up(self)
+        if self._standby is not None and life.ready.parks:
+            self._chores.spawn(self._standby.prepare(), f"standby of worker {life.child.pid}")
 
-    async def _spawn(self) -> _Life:
+    async def _spawn(self) -> Life:
         child = await Child.spawn("worker", self._command, self.device.environment())
         self._chores.spawn(child.pump_log(), f"log of worker {child.pid}")
-        return _Life(child)
+        return Life(child)
 
-    async def _discard(self, life: _Life, error: Exception) -> None:
+    async def _discard(self, life: Life, error: Exception) -> None:
         await life.child.stop()
         self._last_words = life.child.last_line
         if life.child.exit_code == HOPELESS:
@@ -255,7 +248,7 @@ async def _keep(worker: Worker, workers: Sequence[Worker], events: WorkerEvents)
         _LOG.error("the worker on %s is given up: %s", worker.device.name, error)
 
 
-async def _patiently(life: _Life) -> list[ToFront] | None:
+async def _patiently(life: Life) -> list[ToFront] | None:
     """Some messages, or None after a silence. Time in which this process stood still is no silence: what came
     meanwhile is there at the second look.
     """

@@ -216,6 +216,11 @@ class DittoEngine:
         if self.pictures is not None:
             self.pictures.close(slot)
 
+    @property
+    def parks(self) -> bool:
+        """Whether this machine's driver can."""
+        return self._parking.is_able
+
     def park(self) -> bool:
         """Give back the card's memory until a slot is opened, while none is. False where that cannot be."""
         return self._parking.park()

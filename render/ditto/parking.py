@@ -23,6 +23,11 @@ _LOCK_MS: Final = 2000
 class Parking(Protocol):
     """A process may be parked, and must be fetched before its device is used again."""
 
+    @property
+    def is_able(self) -> bool:
+        """Whether there is a device, and a driver that can."""
+        ...
+
     def park(self) -> bool:
         """Give the device's memory back. False, with nothing done, where that cannot be."""
         ...
@@ -34,6 +39,8 @@ class Parking(Protocol):
 
 class NoParking:
     """Where there is no card."""
+
+    is_able = False
 
     def park(self) -> bool:
         return False
@@ -54,8 +61,12 @@ class CudaParking:
         self._calls = _driver_calls() if calls is None else calls
         self._is_parked = False
 
+    @property
+    def is_able(self) -> bool:
+        return set(self._calls) == set(_CALLS)
+
     def park(self) -> bool:
-        if self._is_parked or set(self._calls) != set(_CALLS):
+        if self._is_parked or not self.is_able:
             return self._is_parked
         torch.cuda.synchronize()
         torch.cuda.empty_cache()

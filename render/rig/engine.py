@@ -37,6 +37,7 @@ class RigEngine:
     cadence = 1
     most_slots = None
     pictures = None
+    parks = False
     spec = SPEC
 
     def __init__(self) -> None:

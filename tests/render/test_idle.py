@@ -66,3 +66,17 @@ def test_an_engine_that_cannot_park_is_asked_once() -> None:
     asked.tell(link.Close("a"))
     asked.run(3000)
     assert parked(engine) == 1
+
+
+def test_one_that_is_told_to_parks_at_once_unless_somebody_is_there() -> None:
+    engine = PatternEngine()
+    told = worker(engine, None)
+    told.tell(link.Park())
+    told.run(10)
+    assert parked(engine) == 1
+    told.tell(request("a"))
+    told.run(500)
+    told.tell(link.Park())
+    told.run(500)
+    assert parked(engine) == 1
+    assert len(told.ticks("a")) > 10

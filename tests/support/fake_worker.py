@@ -86,14 +86,15 @@ class Session:
 
 
 class FakeWorker:
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, *, parks: bool = False) -> None:
+        self._parks = parks
         self._connection = connection
         self._sessions: dict[str, Session] = {}
         self._clip = clip()
 
     def run(self) -> None:
         inbox = link.WorkerInbox()
-        self._say(link.Ready(engine="fake", latency_ms=240, encoder="clip", slots=SLOTS))
+        self._say(link.Ready(engine="fake", latency_ms=240, encoder="clip", slots=SLOTS, parks=self._parks))
         while True:
             waits = [session.due_ns - time.monotonic_ns() for session in self._sessions.values()]
             wait_s = max(0, min(waits)) / 1e9 if waits else None
@@ -110,6 +111,10 @@ class FakeWorker:
     def _obey(self, message: link.ToWorker) -> None:
         if isinstance(message, link.Open):
             self._open(message)
+            return
+        if isinstance(message, link.Park):
+            sys.stdout.write("parked\n")
+            sys.stdout.flush()
             return
         session = self._sessions.get(message.session)
         if session is None:
@@ -202,8 +207,10 @@ def clip() -> list[tuple[bytes, bool]]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--fd", type=int, required=True)
-    with socket.socket(fileno=parser.parse_args().fd) as connection:
-        FakeWorker(connection).run()
+    parser.add_argument("--parks", action="store_true")
+    options = parser.parse_args()
+    with socket.socket(fileno=options.fd) as connection:
+        FakeWorker(connection, parks=options.parks).run()
 
 
 if __name__ == "__main__":

@@ -202,9 +202,15 @@ def test_the_first_restart_is_at_once_and_repeated_ones_wait_longer_and_longer()
 
 def test_the_real_worker_is_told_its_engine_and_what_belongs_to_it() -> None:
     start = ("-m", "visavis.render.worker", "--engine")
-    assert worker_command(WorkerOptions("rig"))[1:] == (*start, "rig")
-    ditto = WorkerOptions("ditto", "random:1", "low-latency")
-    assert worker_command(ditto)[1:] == (*start, "ditto", "--weights", "random:1", "--latency", "low-latency")
+    assert worker_command(WorkerOptions("rig", idle_unload_s=0))[1:] == (*start, "rig")
+    ditto = WorkerOptions("ditto", "random:1", "low-latency", idle_unload_s=90)
+    flags = ("--weights", "random:1", "--latency", "low-latency", "--idle-unload-s", "90")
+    assert worker_command(ditto)[1:] == (*start, "ditto", *flags)
+
+
+def test_a_time_below_0_is_refused() -> None:
+    with pytest.raises(UsageError, match="idle_unload_s is 0"):
+        WorkerOptions(idle_unload_s=-1)
 
 
 @pytest.mark.parametrize("options", [("rig", "random:1", None), ("rig", None, "balanced")])
@@ -220,7 +226,7 @@ def test_an_unknown_latency_is_refused(engine: str) -> None:
 
 
 def test_workers_that_share_a_machine_are_told_how_many_they_are() -> None:
-    assert worker_command(WorkerOptions("rig"), 3)[-2:] == ("--workers", "3")
+    assert worker_command(WorkerOptions("rig", idle_unload_s=0), 3)[-2:] == ("--workers", "3")
     assert "--workers" not in worker_command(WorkerOptions("rig"), 1)
 
 

@@ -42,6 +42,7 @@ def test_what_is_parked_is_fetched_once_in_the_drivers_order(driver: Driver) -> 
     parked = CudaParking(driver.calls())
     parked.fetch()
     assert driver.seen == []
+    assert parked.is_able
     assert parked.park()
     assert parked.park()
     parked.fetch()
@@ -73,7 +74,9 @@ def test_a_card_that_does_not_come_back_is_lost(driver: Driver) -> None:
 
 
 def test_an_older_driver_lacks_the_calls(driver: Driver) -> None:
-    assert not CudaParking({name: call for name, call in driver.calls().items() if name != "Restore"}).park()
+    older = CudaParking({name: call for name, call in driver.calls().items() if name != "Restore"})
+    assert not older.is_able
+    assert not older.park()
     assert driver.seen == []
 
 

@@ -1,0 +1,65 @@
+"""A second process of a worker: warm and parked, it takes over in a second where a start takes many."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from ..stream.errors import LinkError
+from ..stream.link import Park, to_frame
+from .life import Life
+
+_LOG = logging.getLogger(__name__)
+
+CALM_S: Final = 10.0
+"""After a worker took its work up: sessions come back first."""
+
+
+class Standby:
+    """There is one at most. `start` begins a process."""
+
+    def __init__(self, start: Callable[[], Awaitable[Life]]) -> None:
+        self._start = start
+        self._waiting: Life | None = None
+        self._busy = False
+
+    async def prepare(self) -> None:
+        """Have one, unless there is one already. One that fails is not tried again until the next call."""
+        if self._busy or (self._waiting is not None and self._waiting.child.alive):
+            return
+        self._busy = True
+        try:
+            await self.stop()
+            await asyncio.sleep(CALM_S)
+            await self._warm(await self._start())
+        except OSError as error:
+            _LOG.warning("there is no standby (%s), and a restart will take longer", error)
+        finally:
+            self._busy = False
+
+    async def _warm(self, life: Life) -> None:
+        try:
+            await life.warm_up()
+        except (LinkError, TimeoutError):
+            await life.child.stop()
+            words = life.child.last_line or "it says nothing"
+            _LOG.warning("there is no standby (%s), and a restart will take longer", words)
+        except BaseException:
+            await life.child.stop()
+            raise
+        else:
+            life.child.write(to_frame(Park()))
+            self._waiting = life
+            _LOG.info("worker %d stands by", life.child.pid)
+
+    async def taken(self) -> Life | None:
+        """The one that waits, which is no longer ours; None where there is none."""
+        life, self._waiting = self._waiting, None
+        if life is None or life.child.alive:
+            return life
+        await life.child.stop()
+        return None
+
+    async def stop(self) -> None:
+        if (life := await self.taken()) is not None:
+            await life.child.stop()
