@@ -19,7 +19,8 @@ KERNELS, STRIDES = (10, 3, 3, 3, 3, 2, 2), (5, 2, 2, 2, 2, 2, 2)
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """`group` norms the first convolution alone, over time, as the base model does."""
+    """`group` norms the first convolution alone, over time, as the base model does. `past` rows, always the
+    same, are heard by every window besides its own."""
 
     channels: int = 512
     width: int = 1024
@@ -29,10 +30,11 @@ class Size:
     positions: int = 128
     groups: int = 16
     group: bool = False
+    past: int = 0
 
     @classmethod
-    def tiny(cls, width: int = 16, *, group: bool = False) -> Self:
-        return cls(8, width, 2, 2, 24, 6, 4, group)
+    def tiny(cls, width: int = 16, *, group: bool = False, past: int = 0) -> Self:
+        return cls(8, width, 2, 2, 24, 6, 4, group, past)
 
 
 class Ear(nn.Module):
@@ -53,10 +55,15 @@ class Ear(nn.Module):
 
 
 class Attention(nn.Module):
-    """Every row of every other."""
+    """Every row of every other, and of what is past."""
 
-    def __init__(self, width: int, heads: int) -> None:
+    keys: Tensor
+    values: Tensor
+
+    def __init__(self, width: int, heads: int, past: int) -> None:
         super().__init__()
+        self.register_buffer("keys", torch.randn(heads, past, width // heads))
+        self.register_buffer("values", torch.randn(heads, past, width // heads))
         self.heads, self.scale = heads, (width // heads) ** -0.5
         self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
 
@@ -68,6 +75,8 @@ class Attention(nn.Module):
             return part.reshape(batch * self.heads, -1, width // self.heads)
 
         query, key, value = cut(self.query(x) * self.scale), cut(self.key(x)), cut(self.value(x))
+        if self.keys.shape[1]:
+            key, value = torch.cat((self.keys, key), 1), torch.cat((self.values, value), 1)
         mixed = torch.bmm(torch.softmax(torch.bmm(query, key.transpose(1, 2)), -1), value)
         mixed = mixed.view(batch, self.heads, rows, -1).transpose(1, 2)
         return self.out(mixed.reshape(batch, rows, width))
@@ -76,7 +85,7 @@ class Attention(nn.Module):
 class Layer(nn.Module):
     def __init__(self, size: Size) -> None:
         super().__init__()
-        self.before, self.attention = nn.LayerNorm(size.width), Attention(size.width, size.heads)
+        self.before, self.attention = nn.LayerNorm(size.width), Attention(size.width, size.heads, size.past)
         self.after = nn.LayerNorm(size.width)
         self.up, self.down = nn.Linear(size.width, size.feed), nn.Linear(size.feed, size.width)
 

@@ -13,7 +13,7 @@ from .core.decoder import FastDecoder
 from .core.warp import FastWarp
 from .decoder import Decoder
 from .features import AudioEncoder
-from .hubert import Hubert
+from .hubert_torch import load_hubert
 from .lmdm import MotionDecoder
 from .random_encoder import random_encoder
 from .stitch import StitchNetwork
@@ -47,7 +47,7 @@ def load_networks(source: Source, device: torch.device) -> Networks:
     return Networks(
         audio=random_encoder(source.seed)
         if isinstance(source, RandomWeights)
-        else Hubert(find("hubert", source), device),
+        else load_hubert(find("hubert", source), device),
         lmdm=_loaded(MotionDecoder, "lmdm", source),
         stitch=_loaded(StitchNetwork, "stitch_network", source).to(device),
         warp=warp,

@@ -69,7 +69,7 @@ class Graph:
 
 
 def read_graph(path: Path) -> Graph:
-    """Raises UnreadableError for a file that is damaged or of another kind, OSError where it cannot be read."""
+    """Raises UnreadableError for a file that is damaged or of another kind, OSError for one out of reach."""
     with path.open("rb") as stream:
         try:
             # A private copy of pages that nobody writes: torch wants memory that could be written.

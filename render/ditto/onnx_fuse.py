@@ -1,10 +1,10 @@
-"""Calls that belong together made one, as torch has them: norms, bends, products with what is added, attention.
+"""Calls that belong together made one, as torch has them: norms, bends, products and sums, attention.
 
 Exporters write them out in steps, each of which would be a launch, and rounded, in half precision.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .onnx_file import Trait, Weight
-from .onnx_program import Call, Program, consumers
+from .onnx_program import LARGE, Call, Program, consumers
 
 Pattern = Callable[["Finder", Call], Call | None]
 _CLOSE: Final = 1e-4
@@ -20,7 +20,7 @@ _CLOSE: Final = 1e-4
 
 def fused(program: Program) -> Program:
     """The same, in fewer calls."""
-    for pattern in (_layer_norm, _gelu, _product, _biased, _scaled, _normed, _attended):
+    for pattern in (_layer_norm, _gelu, _product, _biased, _scaled, _normed, _unmasked, _attended):
         program = _rewritten(program, pattern)
     return _side_by_side(program).pruned()
 
@@ -53,6 +53,14 @@ class Finder:
         found = self.scalar(name)
         return found is not None and math.isclose(found, value, rel_tol=_CLOSE)
 
+    def idle(self, name: str) -> bool:
+        """Whether it is a weight that adds nothing, or lets all pass."""
+        weight = self.program.weights.get(name)
+        if weight is None or math.prod(weight.shape) > LARGE:
+            return False
+        values = weight.read()
+        return bool(values.all() if values.dtype == torch.bool else not values.any())
+
     def row(self, name: str, width: int) -> bool:
         """Whether it is a weight for each of `width` columns."""
         weight = self.program.weights.get(name)
@@ -70,11 +78,9 @@ class Finder:
         """What `call` takes the mean of, over the last dimension, which it keeps."""
         if call is None or call.kind != "ReduceMean" or not call.traits.get("keepdims", 1):
             return None
-        axes = call.traits.get("axes")
-        if len(call.inputs) > 1 and (told := self.program.weights.get(call.inputs[1])):
-            axes = [int(one) for one in told.read().tolist()]
-        rank = len(self.program.shapes[call.inputs[0]])
-        return call.inputs[0] if axes in ([-1], [rank - 1]) else None
+        taken, *told = call.inputs
+        axes = self.program.weights[told[0]].read().tolist() if told else call.traits.get("axes")
+        return taken if axes in ([-1], [len(self.program.shapes[taken]) - 1]) else None
 
     def new(self, name: str, weight: Weight) -> str:
         """A name for a weight that is made of others."""
@@ -211,13 +217,25 @@ def _times(weight: Weight, factor: float) -> Weight:
     return Weight(weight.shape, weight.dtype, lambda: weight.read() * factor)
 
 
+def _unmasked(find: Finder, call: Call) -> Call | None:
+    """Attention and sums without what changes nothing: a mask that hides nothing."""
+    if call.kind == "Attention" and len(call.inputs) > 3 and find.idle(call.inputs[3]):
+        return replace(call, inputs=(*call.inputs[:3], "", *call.inputs[4:]))
+    if call.kind != "Add":
+        return None
+    for name, mask in find.sides(call):
+        if find.idle(mask) and find.program.shapes.get(name) == find.program.shapes[call.outputs[0]]:
+            return _with(call, "Identity", (name,))
+    return None
+
+
 def _attended(find: Finder, call: Call) -> Call | None:
     """Rows mixed by how their queries match keys."""
     if call.kind != "MatMul" or not (shares := find.by(call.inputs[0], "Softmax")):
         return None
     rank = len(find.program.shapes[call.inputs[0]])
     axis = shares.traits.get("axis", -1 if shares.version >= 13 else 1)
-    scores, scale = _unscaled(find, shares.inputs[0])
+    scores, scale = _unscaled(find, _through(find, shares.inputs[0]))
     match = find.by(scores, "MatMul")
     if match is None or axis not in (-1, rank - 1) or rank < 3:
         return None
@@ -226,6 +244,12 @@ def _attended(find: Finder, call: Call) -> Call | None:
     if len({shape[:-2] for shape in shapes}) != 1 or any(len(shape) != rank for shape in shapes):
         return None
     return _with(call, "Attend", (query, key, call.inputs[1]), scale=scale * more * most)
+
+
+def _through(find: Finder, name: str) -> str:
+    while call := find.by(name, "Identity"):
+        name = call.inputs[0]
+    return name
 
 
 def _unscaled(find: Finder, name: str) -> tuple[str, float]:

@@ -21,7 +21,7 @@ PRECISE: Final = frozenset(
     {"ReduceMean", "ReduceSum", "ReduceL2", "ReduceProd", "Pow", "Sqrt", "Exp", "Log", "Reciprocal", "CumSum"}
     | {"BatchNormalization", "InstanceNormalization", "GroupNormalization"}
 )
-"""In single precision. All else is computed in what it comes in; torch adds up norms and softmax in single."""
+"""In single precision. All else is computed in what it comes in; norms and softmax add up in single."""
 
 Argument = Tensor | str | None
 """A weight, or the name of what another step gives."""

@@ -95,11 +95,17 @@ def aligned(site: Site, *values: Tensor) -> list[Tensor]:
 
 
 def _each(function: Callable[[Tensor], Tensor]) -> Operation:
-    return Operation(lambda site, x: function(x))
+    def run(site: Site, x: Tensor) -> Tensor:
+        return function(x)
+
+    return Operation(run)
 
 
 def _both(function: Callable[[Tensor, Tensor], Tensor]) -> Operation:
-    return Operation(lambda site, a, b: function(*aligned(site, a, b)))
+    def run(site: Site, a: Tensor, b: Tensor) -> Tensor:
+        return function(*aligned(site, a, b))
+
+    return Operation(run)
 
 
 def _all(function: Callable[[Tensor, Tensor], Tensor]) -> Operation:
@@ -220,25 +226,27 @@ def _linear(site: Site, x: Tensor, weight: Tensor, bias: Tensor | None = None) -
     return F.linear(x, weight, bias)
 
 
-def _attention(site: Site, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def _attend(site: Site, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
     """Of a `key` that is turned already."""
     shape = query.shape[:-2]
     parts = [one.reshape(-1, *one.shape[-3:]) for one in (query, key.mT, value)]
     with sdpa_kernel(_BACKENDS):
-        found = F.scaled_dot_product_attention(*parts, scale=site.number("scale", 1.0))
+        found = F.scaled_dot_product_attention(*parts, attn_mask=mask, scale=site.number("scale", 1.0))
     return found.reshape(*shape, *found.shape[-2:])
 
 
-def _attention_of_onnx(
-    site: Site, query: Tensor, key: Tensor, value: Tensor, *others: Tensor | None
+def _attention(
+    site: Site, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *others: Tensor | None
 ) -> Tensor:
-    known = ("scale", "softmax_precision")
-    if any(one is not None for one in others) or site.rank(query) != 4 or site.outputs > 1:
+    strange = [
+        name for name in site.traits if name not in ("scale", "softmax_precision") and site.whole(name, 0)
+    ]
+    if strange or any(one is not None for one in others) or site.rank(query) != 4 or site.outputs > 1:
         raise UnknownError("has attention of an unknown kind")
-    if any(site.traits.get(name) for name in site.traits if name not in known) or len({*site.live}) > 1:
-        raise UnknownError("has attention of an unknown kind")
+    if not all(site.live[:3]) or any(site.live[3:]):
+        raise UnknownError("has attention to what is known")
     traits = {"scale": site.number("scale", query.shape[-1] ** -0.5)}
-    return _attention(replace(site, traits=traits), query, key.mT, value)
+    return _attend(replace(site, traits=traits), query, key.mT, value, mask)
 
 
 def _cumulated(site: Site, x: Tensor, told: Tensor) -> Tensor:
@@ -275,8 +283,8 @@ COMPUTED: Final[Mapping[str, Operation]] = {
     **{"MatMul": Operation(_matmul), "Gemm": Operation(_gemm), "Conv": Operation(_conv)},
     **{"InstanceNormalization": Operation(_instance_norm), "GroupNormalization": Operation(_group_norm)},
     **{"LayerNormalization": Operation(_layer_norm), "BatchNormalization": Operation(_batch_norm)},
-    **{"Linear": Operation(_linear), "Attend": Operation(_attention)},
-    "Attention": Operation(_attention_of_onnx),
+    **{"Linear": Operation(_linear), "Attend": Operation(_attend)},
+    "Attention": Operation(_attention),
 }
 """By the names of ONNX; `Linear` and `Attend` are ours."""
 

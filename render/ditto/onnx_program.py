@@ -121,7 +121,8 @@ class _Work:
         if node.kind == "Size":
             return torch.tensor(torch.Size(shape).numel())
         first, last = node.traits.get("start", 0), node.traits.get("end", None)
-        assert isinstance(first, int) and isinstance(last, int | None)
+        assert isinstance(first, int)
+        assert isinstance(last, int | None)
         return torch.tensor(shape[first:last], dtype=torch.int64)
 
     def _weight(self, name: str) -> Weight:

@@ -35,6 +35,10 @@ def _cast(site: Site, x: Tensor) -> Tensor:
     return _as(site, x, dtype)
 
 
+def _cast_like(site: Site, x: Tensor, like: Tensor) -> Tensor:
+    return _as(site, x, like.dtype)
+
+
 def _as(site: Site, x: Tensor, dtype: torch.dtype) -> Tensor:
     if site.live[0] and dtype.is_floating_point:
         return x if x.is_floating_point() else x.float()
@@ -218,7 +222,7 @@ def _gathered(site: Site, x: Tensor, places: Tensor) -> Tensor:
 
 SHAPED: Final[Mapping[str, Operation]] = {
     **{"Identity": Operation(_identity), "Dropout": Operation(_identity), "Cast": Operation(_cast)},
-    "CastLike": Operation(lambda site, x, like: _as(site, x, like.dtype)),
+    "CastLike": Operation(_cast_like),
     **{"Reshape": Operation(_reshape, (1,)), "Flatten": Operation(_flatten)},
     **{"Transpose": Operation(_transpose), "Unsqueeze": Operation(_unsqueeze, (1,))},
     **{"Squeeze": Operation(_squeeze, (1,)), "Expand": Operation(_expand, (1,))},
