@@ -217,7 +217,7 @@ def _external(entries: Mapping[str, str], folder: Path) -> memoryview:
 def _weight(
     shape: tuple[int, ...], dtype: torch.dtype, raw: memoryview | None, values: list[float]
 ) -> Weight:
-    count = math.prod(shape)
+    count = math.prod(shape) if min(shape, default=0) >= 0 else -1
     if raw is not None and len(raw) != count * dtype.itemsize:
         raise UnreadableError("is damaged: a tensor has not the size that it says")
     if raw is None and len(values) != count:

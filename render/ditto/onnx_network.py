@@ -64,14 +64,18 @@ class Network:
     def steps(self) -> int:
         return len(self._steps)
 
-    @torch.no_grad()
     def __call__(self, windows: Tensor) -> Tensor:
-        values = {self._input: windows[:, None]}
+        rows = self.outcome(windows[:, None])
+        return (rows.flatten(1, 2) if rows.ndim == 4 else rows).float()
+
+    @torch.no_grad()
+    def outcome(self, given: Tensor) -> Tensor:
+        """What the graph gives for each of `given` (B, ...)."""
+        values = {self._input: given}
         with _exactly(self._dtype):
             for step in self._steps:
                 _run(step, values)
-        rows = values[self._output]
-        return (rows.flatten(1, 2) if rows.ndim == 4 else rows).float()
+        return values[self._output]
 
     def _step(self, call: Call, trial: dict[str, Tensor], over: tuple[str, ...]) -> Step:
         """Also runs it without memory, which tells what dtype comes."""
