@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 PRECISIONS: Final = {"cuda": {torch.float16: 1e-2, torch.float32: 1e-4}, "cpu": {torch.float32: 1e-4}}
 """What is tried on a device, in this order, and how far rows may be off, as a part of their size."""
+_LEAST: Final = 1e-6
+"""Rows that are shorter count as long as this."""
 
 
 class OffError(ValueError):
@@ -91,7 +93,7 @@ def check_windows(samples: int) -> Tensor:
 def relative_error(found: Tensor, expected: Tensor) -> float:
     """The largest of the windows of a batch: how long the difference is, beside what is expected."""
     off = (found.double() - expected.double()).flatten(1).norm(dim=1)
-    worst = off / expected.double().flatten(1).norm(dim=1)
+    worst = off / expected.double().flatten(1).norm(dim=1).clamp(min=_LEAST)
     return float(worst.max()) if bool(worst.isfinite().all()) else math.inf
 
 

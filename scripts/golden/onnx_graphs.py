@@ -1,4 +1,4 @@
-"""Write `tests/golden/onnx`: small networks of HuBERT's kind as torch's exporters write them, at many versions.
+"""Write `tests/golden/onnx`: small networks of HuBERT's kind as torch exports them, at many versions.
 
     python -m visavis.scripts.golden.onnx_graphs [FOLDER]
 
@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parents[2] / "tests/golden/onnx"
 
 
 class Official(nn.Module):
-    """Transformers' HuBERT, built as the large one is, with its input made equally loud and its batch gone."""
+    """Transformers' HuBERT, built as the large one is, with its input made equally loud, without a batch."""
 
     def __init__(self, attention: str) -> None:
         super().__init__()
@@ -85,7 +85,8 @@ def cleaned(path: Path) -> None:
     """Without anything but the graph."""
     model = onnx.load(path)
     graph = model.graph
-    for one in (model, graph, *graph.node, *graph.input, *graph.output, *graph.value_info, *graph.initializer):
+    ports = (*graph.input, *graph.output, *graph.initializer)
+    for one in (model, graph, *graph.node, *ports):
         one.doc_string = ""
         if hasattr(one, "metadata_props"):
             del one.metadata_props[:]
