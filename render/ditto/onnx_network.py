@@ -46,12 +46,14 @@ class Network:
         """Weights are read one by one, so that the host never holds all of them."""
         self._input, self._output = program.input, program.output
         self._kept = dict[tuple[str, torch.dtype], Tensor]()
-        self._program, self._device, self._dtype = program, device, dtype
+        self._device, self.dtype = device, dtype
         trial = {program.input: torch.empty(2, *program.shapes[program.input], device="meta")}
         kept = program.shapes.keys() - {program.output}
         last = {name: call for call in program.calls for name in call.inputs}
         self._steps = [
-            self._step(call, trial, tuple({one for one in call.inputs if last[one] is call and one in kept}))
+            self._step(
+                program, call, trial, {one for one in call.inputs if last[one] is call and one in kept}
+            )
             for call in program.calls
         ]
 
@@ -72,15 +74,15 @@ class Network:
     def outcome(self, given: Tensor) -> Tensor:
         """What the graph gives for each of `given` (B, ...)."""
         values = {self._input: given}
-        with _exactly(self._dtype):
+        with _exactly(self.dtype):
             for step in self._steps:
                 _run(step, values)
         return values[self._output]
 
-    def _step(self, call: Call, trial: dict[str, Tensor], over: tuple[str, ...]) -> Step:
+    def _step(self, program: Program, call: Call, trial: dict[str, Tensor], over: set[str]) -> Step:
         """Also runs it without memory, which tells what dtype comes."""
-        operation, site = OPERATIONS[call.kind], call.site(self._program.live)
-        dtype = self._dtype if call.kind in PRODUCTS else torch.float32 if call.kind in PRECISE else None
+        operation, site = OPERATIONS[call.kind], call.site(program.live)
+        dtype = self.dtype if call.kind in PRODUCTS else torch.float32 if call.kind in PRECISE else None
         comes = [trial[one].dtype for one in call.inputs if one in trial and trial[one].is_floating_point()]
         wanted = dtype or next((one for one in comes if one != torch.float16), comes[0] if comes else None)
         arguments = list[Argument]()
@@ -90,16 +92,15 @@ class Network:
             elif site.live[at]:
                 arguments.append(name)
             elif at in operation.told:
-                arguments.append(self._program.weights[name].read())
+                arguments.append(program.weights[name].read())
             else:
-                arguments.append(self._placed(name, wanted))
-        step = Step(operation, site, tuple(arguments), call.outputs, dtype, over)
+                arguments.append(self._placed(name, program.weights[name], wanted))
+        step = Step(operation, site, tuple(arguments), call.outputs, dtype, tuple(over))
         _run(step, trial, lambda one: one.to("meta"))
         return step
 
-    def _placed(self, name: str, wanted: torch.dtype | None) -> Tensor:
-        """The weight on the device, in the dtype `wanted` if it fits in there."""
-        weight = self._program.weights[name]
+    def _placed(self, name: str, weight: Weight, wanted: torch.dtype | None) -> Tensor:
+        """On the device, in the dtype `wanted` if it fits in there."""
         dtype = wanted if wanted and weight.dtype.is_floating_point else weight.dtype
         if (name, dtype) not in self._kept:
             self._kept[name, dtype] = self._moved(weight, dtype)

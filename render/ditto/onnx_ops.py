@@ -5,18 +5,14 @@ of which ONNX takes for the only one. Axes are therefore counted from the end.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .onnx_file import Graph, Trait, Weight
-
-_BACKENDS: Final = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-"""Those that need no plan made for each shape."""
 
 
 class UnknownError(ValueError):
@@ -177,78 +173,6 @@ def _gemm(site: Site, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
     return found if c is None else found + c * site.number("beta", 1.0)
 
 
-def _conv(site: Site, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    if site.word("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or weight.ndim not in (3, 4):
-        raise UnknownError("has a convolution of an unknown kind")
-    if site.lead and not site.live[0]:
-        raise UnknownError("has a convolution whose kernel is made of the input")
-    over = weight.ndim - 2
-    pads = site.wholes("pads") or [0] * 2 * over
-    if pads[:over] != pads[over:]:
-        around = [one for pair in zip(pads[:over], pads[over:], strict=True) for one in pair]
-        x, pads = F.pad(x, [one for at in range(over) for one in around[-2 * at - 2 :][:2]]), [0] * over
-    step, spread = site.wholes("strides") or [1] * over, site.wholes("dilations") or [1] * over
-    function = F.conv1d if over == 1 else F.conv2d
-    found = function(
-        x.flatten(0, 1) if site.lead else x, weight, bias, step, pads[:over], spread, site.whole("group", 1)
-    )
-    return found.unflatten(0, x.shape[:2]) if site.lead else found
-
-
-def _instance_norm(site: Site, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    flat = x.flatten(0, 1) if site.lead else x
-    found = F.instance_norm(flat, weight=weight, bias=bias, eps=site.number("epsilon", 1e-5))
-    return found.unflatten(0, x.shape[:2]) if site.lead else found
-
-
-def _group_norm(site: Site, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    flat = x.flatten(0, 1) if site.lead else x
-    groups = site.whole("num_groups", 1)
-    if len(weight) == groups != flat.shape[1]:
-        weight, bias = (one.repeat_interleave(flat.shape[1] // groups) for one in (weight, bias))
-    found = F.group_norm(flat, groups, weight, bias, site.number("epsilon", 1e-5))
-    return found.unflatten(0, x.shape[:2]) if site.lead else found
-
-
-def _batch_norm(site: Site, x: Tensor, weight: Tensor, bias: Tensor, mean: Tensor, var: Tensor) -> Tensor:
-    scale = weight / (var + site.number("epsilon", 1e-5)).sqrt()
-    room = (-1, *(1,) * (site.rank(x) - 2))
-    return x * scale.view(room) + (bias - mean * scale).view(room)
-
-
-def _layer_norm(site: Site, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
-    shape = x.shape[site.axis(x, default=-1) :]
-    weight, bias = (one if one is None else one.expand(shape) for one in (weight, bias))
-    return F.layer_norm(x, shape, weight, bias, site.number("epsilon", 1e-5))
-
-
-def _linear(site: Site, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    return F.linear(x, weight, bias)
-
-
-def _attend(site: Site, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Of a `key` that is turned already."""
-    shape = query.shape[:-2]
-    parts = [one.reshape(-1, *one.shape[-3:]) for one in (query, key.mT, value)]
-    with sdpa_kernel(_BACKENDS):
-        found = F.scaled_dot_product_attention(*parts, attn_mask=mask, scale=site.number("scale", 1.0))
-    return found.reshape(*shape, *found.shape[-2:])
-
-
-def _attention(
-    site: Site, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *others: Tensor | None
-) -> Tensor:
-    strange = [
-        name for name in site.traits if name not in ("scale", "softmax_precision") and site.whole(name, 0)
-    ]
-    if strange or any(one is not None for one in others) or site.rank(query) != 4 or site.outputs > 1:
-        raise UnknownError("has attention of an unknown kind")
-    if not all(site.live[:3]) or any(site.live[3:]):
-        raise UnknownError("has attention to what is known")
-    traits = {"scale": site.number("scale", query.shape[-1] ** -0.5)}
-    return _attend(replace(site, traits=traits), query, key.mT, value, mask)
-
-
 def _cumulated(site: Site, x: Tensor, told: Tensor) -> Tensor:
     if site.whole("exclusive", 0) or site.whole("reverse", 0):
         raise UnknownError("has a CumSum of an unknown kind")
@@ -280,13 +204,9 @@ COMPUTED: Final[Mapping[str, Operation]] = {
     "ReduceMin": _reduce(lambda x, axes, keep: x.amin(axes, keep)),
     "ReduceL2": _reduce(lambda x, axes, keep: x.square().sum(axes, keep).sqrt()),
     "ReduceProd": _reduce(lambda x, axes, keep: _product(x, axes, keep)),
-    **{"MatMul": Operation(_matmul), "Gemm": Operation(_gemm), "Conv": Operation(_conv)},
-    **{"InstanceNormalization": Operation(_instance_norm), "GroupNormalization": Operation(_group_norm)},
-    **{"LayerNormalization": Operation(_layer_norm), "BatchNormalization": Operation(_batch_norm)},
-    **{"Linear": Operation(_linear), "Attend": Operation(_attend)},
-    "Attention": Operation(_attention),
+    **{"MatMul": Operation(_matmul), "Gemm": Operation(_gemm)},
 }
-"""By the names of ONNX; `Linear` and `Attend` are ours."""
+"""By the names of ONNX."""
 
 
 def _product(x: Tensor, axes: list[int], keep: bool) -> Tensor:

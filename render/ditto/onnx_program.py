@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 
 from .onnx_file import Graph, Node, Trait, Weight
+from .onnx_layers import LAYERS
 from .onnx_ops import COMPUTED, Made, Operation, Site, UnknownError
 from .onnx_shapes import SHAPED
 
-OPERATIONS: Final[Mapping[str, Operation]] = {**COMPUTED, **SHAPED}
+OPERATIONS: Final[Mapping[str, Operation]] = {**COMPUTED, **LAYERS, **SHAPED}
 LARGE: Final = 1 << 14
 """Constants with more elements are computed when they are asked for, and not kept."""
 _BATCH: Final = 2

@@ -58,7 +58,7 @@ CONSTANTS: Constants = {
         "w2": drawn(3, 2, 2, 2),
     },
     **{"axis1": np.array(1, np.int64), "mask": np.array([True, False, True, False, True, False])},
-    **{"two_rows": drawn(2), "left": drawn(3, 4)},
+    **{"long": drawn(4, 2, 16), "two_rows": drawn(2), "left": drawn(3, 4)},
 }
 CASES: dict[str, Sequence[bytes]] = {
     **{f"{kind} of a row": one(kind, "columns") for kind in ("Add", "Sub", "Mul", "Div")},
@@ -115,18 +115,6 @@ CASES: dict[str, Sequence[bytes]] = {
         node("Transpose", ["flat"], ["turned"]),
         node("Gemm", ["x", "turned"], ["y"], transB=1),
     ],
-    "Conv": one("Conv", "kernel", "five", strides=[2], pads=[1, 1], dilations=[2]),
-    "Conv with uneven edges": one("Conv", "kernel", pads=[2, 1]),
-    "Conv in groups": one("Conv", "pairs", group=2),
-    "Conv over two": [
-        node("Reshape", ["x", "square"], ["in"]),
-        node("Reshape", ["in", "cut22"], ["in2"]),
-        node("Conv", ["in2", "w2"], ["y"], pads=[1, 0, 0, 2], strides=[1, 2]),
-    ],
-    "InstanceNormalization": one("InstanceNormalization", "rows", "rows", epsilon=0.1),
-    "LayerNormalization": one("LayerNormalization", "columns", "columns", axis=-1, epsilon=0.1),
-    "LayerNormalization of one number": one("LayerNormalization", "half", axis=-1),
-    "BatchNormalization": one("BatchNormalization", "rows", "rows", "rows", "size", epsilon=0.1),
     "CumSum": one("CumSum", "axis1"),
     "Trilu": one("Trilu", "axis1", upper=0),
     "Trilu above": one("Trilu"),
@@ -135,7 +123,6 @@ NEWER: dict[str, Sequence[bytes]] = {
     "Gelu": one("Gelu"),
     "Gelu nearly": one("Gelu", approximate="tanh"),
     "ReduceMean": one("ReduceMean", "last"),
-    "GroupNormalization": one("GroupNormalization", "two_rows", "two_rows", num_groups=2),
 }
 
 
@@ -149,16 +136,14 @@ def compared(path: Path) -> tuple[torch.Tensor, torch.Tensor]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_batch_is_computed_as_onnxruntime_does_one_by_one(tmp_path: Path, name: str) -> None:
-    more = {"cut22": whole(1, 2, 3, 4)}
-    found, expected = compared(written(tmp_path, CASES[name], {**CONSTANTS, **more}))
+    found, expected = compared(written(tmp_path, CASES[name], CONSTANTS))
     assert found.shape == expected.shape
     assert torch.allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", NEWER)
 def test_so_are_operations_of_later_versions(tmp_path: Path, name: str) -> None:
-    version = 18 if name.startswith("Group") else 20
-    found, expected = compared(written(tmp_path, NEWER[name], CONSTANTS, version=version))
+    found, expected = compared(written(tmp_path, NEWER[name], CONSTANTS, version=20))
     assert torch.allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -171,20 +156,13 @@ def test_softmax_meant_more_in_early_versions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("nodes", "words"),
     [
-        (one("Conv", "kernel", auto_pad="SAME_UPPER"), "a convolution of an unknown kind"),
         (one("MatMul", "columns"), "a product with a single row"),
         (one("CumSum", "axis1", reverse=1), "a CumSum of an unknown kind"),
-        (one("Conv", "flat"), "a convolution of an unknown kind"),
-        (one("Conv", "rows1"), r"Conv|convolution"),
         (one("ReduceMean", axes=[1], keepdims=[1]), "a strange keepdims"),
-        (
-            [node("Unsqueeze", ["x", "one"], ["in"]), node("Conv", ["cut22", "in"], ["y"])],
-            "made of the input",
-        ),
     ],
 )
 def test_what_is_not_computed_is_said(tmp_path: Path, nodes: Sequence[bytes], words: str) -> None:
-    graph = read(tmp_path, nodes, {**CONSTANTS, "cut22": drawn(1, 1, 50)})
+    graph = read(tmp_path, nodes, CONSTANTS)
     with pytest.raises(UnknownError, match=words):
         program_of(graph, (1, 24))
 
