@@ -4,18 +4,17 @@ Exporters write them out in steps, each of which would be a launch, and rounded,
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
 import torch
 from torch import Tensor
 
 from .onnx_file import Trait, Weight
-from .onnx_program import LARGE, Call, Program, consumers
+from .onnx_finder import Finder
+from .onnx_program import Call, Program
 
-Pattern = Callable[["Finder", Call], Call | None]
-_CLOSE: Final = 1e-4
+Pattern = Callable[[Finder, Call], Call | None]
 
 
 def fused(program: Program) -> Program:
@@ -23,69 +22,6 @@ def fused(program: Program) -> Program:
     for pattern in (_layer_norm, _gelu, _product, _biased, _scaled, _normed, _unmasked, _attended):
         program = _rewritten(program, pattern)
     return _side_by_side(program).pruned()
-
-
-class Finder:
-    """Looks back from a call to what it takes."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.made = {name: call for call in program.calls for name in call.outputs}
-        self.uses = consumers(program)
-
-    def by(self, name: str, *kinds: str) -> Call | None:
-        """The call that gives `name`, if it is one of those."""
-        call = self.made.get(name)
-        return call if call and call.kind in kinds else None
-
-    def once(self, name: str, *kinds: str) -> Call | None:
-        """As `by`, if nothing else takes `name`."""
-        return self.by(name, *kinds) if self.uses.get(name) == 1 else None
-
-    def scalar(self, name: str) -> float | None:
-        """The one number that `name` is."""
-        weight = self.program.weights.get(name)
-        if weight is None or math.prod(weight.shape) != 1 or not weight.dtype.is_floating_point:
-            return None
-        return float(weight.read())
-
-    def is_number(self, name: str, value: float) -> bool:
-        found = self.scalar(name)
-        return found is not None and math.isclose(found, value, rel_tol=_CLOSE)
-
-    def idle(self, name: str) -> bool:
-        """Whether it is a weight that adds nothing, or lets all pass."""
-        weight = self.program.weights.get(name)
-        if weight is None or math.prod(weight.shape) > LARGE:
-            return False
-        values = weight.read()
-        return bool(values.all() if values.dtype == torch.bool else not values.any())
-
-    def row(self, name: str, width: int) -> bool:
-        """Whether it is a weight for each of `width` columns."""
-        weight = self.program.weights.get(name)
-        return weight is not None and weight.shape == (width,)
-
-    def width(self, name: str) -> int:
-        return self.program.shapes[name][-1]
-
-    def sides(self, call: Call) -> Iterable[tuple[str, str]]:
-        """Both orders of two inputs."""
-        a, b = call.inputs
-        return ((a, b), (b, a))
-
-    def over_columns(self, call: Call | None) -> str | None:
-        """What `call` takes the mean of, over the last dimension, which it keeps."""
-        if call is None or call.kind != "ReduceMean" or not call.traits.get("keepdims", 1):
-            return None
-        taken, *told = call.inputs
-        axes = self.program.weights[told[0]].read().tolist() if told else call.traits.get("axes")
-        return taken if axes in ([-1], [len(self.program.shapes[taken]) - 1]) else None
-
-    def new(self, name: str, weight: Weight) -> str:
-        """A name for a weight that is made of others."""
-        self.program.weights[name] = weight
-        return name
 
 
 def _rewritten(program: Program, pattern: Pattern) -> Program:
@@ -218,15 +154,19 @@ def _times(weight: Weight, factor: float) -> Weight:
 
 
 def _unmasked(find: Finder, call: Call) -> Call | None:
-    """Attention and sums without what changes nothing: a mask that hides nothing."""
-    if call.kind == "Attention" and len(call.inputs) > 3 and find.idle(call.inputs[3]):
-        return replace(call, inputs=(*call.inputs[:3], "", *call.inputs[4:]))
-    if call.kind != "Add":
-        return None
-    for name, mask in find.sides(call):
-        if find.idle(mask) and find.program.shapes.get(name) == find.program.shapes[call.outputs[0]]:
-            return _with(call, "Identity", (name,))
-    return None
+    """Without a mask that hides nothing."""
+    taken = call.inputs
+    if call.kind == "Attention":
+        mask = find.uniform("".join(taken[3:4]))
+        idle = mask if isinstance(mask, bool) else mask == 0
+        return replace(call, inputs=(*taken[:3], "", *taken[4:])) if idle else None
+    left = ""
+    if call.kind == "Add":
+        left = next((name for name, mask in find.sides(call) if find.uniform(mask) == 0), "")
+    elif call.kind == "Where" and (way := find.uniform(taken[0])) is not None:
+        left = taken[1 if way else 2]
+    same = left and find.program.shapes.get(left) == find.program.shapes[call.outputs[0]]
+    return _with(call, "Identity", (left,)) if same else None
 
 
 def _attended(find: Finder, call: Call) -> Call | None:

@@ -20,7 +20,12 @@ CONSTANTS: Constants = {
     **{f"w{at}": RANDOM.standard_normal((6, 6)).astype(np.float32) for at in range(3)},
     **{f"b{at}": RANDOM.standard_normal(6).astype(np.float32) for at in range(3)},
     **{"hidden": np.zeros((1, 1, 4, 4), np.float32), "seen": np.ones((1, 1, 4, 4), np.float32)},
-    **{"all": np.ones((1, 1, 4, 4), bool), "column": np.ones((4, 1), np.float32)},
+    **{
+        "never": np.zeros((4, 4), bool),
+        "some": np.tril(np.ones((1, 1, 4, 4), bool)),
+        "all": np.ones((1, 1, 4, 4), bool),
+        "column": np.ones((4, 1), np.float32),
+    },
     **{"zeros": np.zeros((2, 1, 1, 1), np.float32)},
 }
 NORMS = {"group": 6, "official": 14}
@@ -188,6 +193,13 @@ def test_a_mask_that_hides_nothing_is_left_out(tmp_path: Path) -> None:
     same(plain, better)
 
 
+@pytest.mark.parametrize(("mask", "ways"), [("all", ("scores", "half")), ("never", ("half", "scores"))])
+def test_so_is_one_that_chooses_the_same_everywhere(tmp_path: Path, mask: str, ways: tuple[str, str]) -> None:
+    plain, better = both(tmp_path, attention(node("Where", [mask, *ways], ["masked"]), last="masked"))
+    assert kinds(better)[-1] == "Attend"
+    same(plain, better)
+
+
 @pytest.mark.parametrize("mask", ["seen", "zeros"])
 def test_other_masks_stay(tmp_path: Path, mask: str) -> None:
     plain, better = both(tmp_path, attention(node("Add", ["scores", mask], ["masked"]), last="masked"))
@@ -195,12 +207,13 @@ def test_other_masks_stay(tmp_path: Path, mask: str) -> None:
     same(plain, better)
 
 
-def test_attention_of_later_versions_is_known(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("mask", "taken"), [("all", ("",)), ("some", ("some",)), ("hidden", ("",))])
+def test_attention_of_later_versions_is_known(tmp_path: Path, mask: str, taken: tuple[str]) -> None:
     steps = [
         node("Reshape", ["x", "heads"], ["in"]),
         node("Transpose", ["in"], ["q"], perm=[0, 2, 1, 3]),
-        node("Attention", ["q", "q", "q", "all"], ["y"], scale=0.3),
+        node("Attention", ["q", "q", "q", mask], ["y"], scale=0.3),
     ]
     plain, better = both(tmp_path, steps, version=23)
-    assert better.calls[-1].inputs[3:] == ("",)
+    assert better.calls[-1].inputs[3:] == taken
     same(plain, better)

@@ -52,6 +52,14 @@ def test_half_precision_is_near(name: str, plain: bool) -> None:
     assert half.nbytes < 0.6 * network(name, plain=plain).nbytes
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_of_the_hosts_is_mixed_with_what_is_on_the_device(name: str) -> None:
+    program = fused(program_of(read_graph(golden(name)), (1, 6480)))
+    device = torch.device("meta")
+    found = Network(program, device, torch.float32)(torch.empty(3, 6480, device=device))
+    assert (found.device, found.shape[:2]) == (device, (3, 20))
+
+
 def test_windows_of_another_length_need_another_program() -> None:
     heard = windows(2, 3240)
     expected = by_onnxruntime(golden("layer-17"), heard)
