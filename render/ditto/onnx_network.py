@@ -134,5 +134,5 @@ def _exactly(dtype: torch.dtype) -> Generator[None]:
     if dtype != torch.float32:
         yield
         return
-    with torch.backends.cudnn.flags(allow_tf32=False):
+    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
         yield
