@@ -10,10 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .core.lane import FIRST
-from .core.mirror import sent
-from .core.replay import Replay
-from .features import WIDTH, rows_of
+from .captured_encoder import CapturedEncoder
+from .features import WIDTH
 
 STRIDES: Final = (5, 2, 2, 2, 2, 2, 2)
 KERNELS: Final = (10, 3, 3, 3, 3, 2, 2)
@@ -34,7 +32,7 @@ class EncoderSize:
 
 
 class EncoderNetwork(nn.Module):
-    """Samples (B, n) to rows (B, `rows_of(n)`, 1024), all in the dtype of the weights."""
+    """Samples (B, n) to rows (B, `rows_of(n)`, 1024), in the dtype of the weights."""
 
     def __init__(self, size: EncoderSize) -> None:
         super().__init__()
@@ -50,7 +48,7 @@ class EncoderNetwork(nn.Module):
         )
 
     def forward(self, samples: Tensor) -> Tensor:
-        x = samples[:, None]
+        x = samples[:, None].to(self.project.weight.dtype)
         for conv in self.convs:
             x = F.gelu(conv(x))
         x = self.project(x.transpose(1, 2))
@@ -65,21 +63,11 @@ class StandInEncoder:
     def __init__(
         self, device: torch.device, *, samples: int, most: int, size: EncoderSize | None = None
     ) -> None:
-        """For up to `most` windows of `samples` a call."""
+        """For up to `most` windows of `samples` a run."""
         dtype = torch.float16 if device.type == "cuda" else torch.float32
         torch.manual_seed(1)
-        self._network = EncoderNetwork(size or EncoderSize()).to(device, dtype).eval().requires_grad_(False)
-        self._samples = torch.zeros(most, samples, device=device, dtype=dtype)
-        self._rows = torch.zeros(most, rows_of(samples), WIDTH, device=device, dtype=dtype)
-        self._replay = Replay(self._encode, device, priority=FIRST)
-        self._replay.capture()
+        network = EncoderNetwork(size or EncoderSize()).to(device, dtype).eval().requires_grad_(False)
+        self._encode = CapturedEncoder(network, device, samples=samples, most=most)
 
     def __call__(self, samples: Tensor) -> Tensor:
-        count = len(samples)
-        self._samples[:count] = sent(samples, self._samples.device)
-        self._replay(count)
-        return self._rows[:count].float()
-
-    @torch.no_grad()
-    def _encode(self, count: int) -> None:
-        self._rows[:count] = self._network(self._samples[:count])
+        return self._encode(samples)

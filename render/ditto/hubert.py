@@ -28,9 +28,12 @@ class Hubert:
     Computes on the device `device` where onnxruntime has it, else on the CPU; `on_gpu` says which.
     """
 
-    def __init__(self, path: Path, device: torch.device | str = "cpu") -> None:
-        """Raises SetupError when `path` is not there, is no ONNX, or is another network."""
-        self._session = session = _session(path, torch.device(device))
+    def __init__(self, path: Path, device: torch.device | str = "cpu", *, briefly: bool = False) -> None:
+        """For a few windows `briefly`: with less memory, not much more than the file's size.
+
+        Raises SetupError when `path` is not there, is no ONNX, or is another network.
+        """
+        self._session = session = _session(path, torch.device(device), briefly=briefly)
         self.on_gpu = _CUDA in session.get_providers()
         inputs, outputs = session.get_inputs(), session.get_outputs()
         names = ([one.name for one in inputs], [one.name for one in outputs])
@@ -51,11 +54,14 @@ class Hubert:
         return np.asarray(self._session.run([OUTPUT], {INPUT: samples})[0], np.float32)
 
 
-def _session(path: Path, device: torch.device) -> ort.InferenceSession:
+def _session(path: Path, device: torch.device, *, briefly: bool) -> ort.InferenceSession:
     if not path.is_file():
         raise SetupError(f"{path} is missing; {_advice()}")
     options = ort.SessionOptions()
     options.log_severity_level = 3
+    if briefly:
+        # It would keep weights a second time, as its kernels like them.
+        options.add_session_config_entry("session.disable_prepacking", "1")
     providers: list[str | tuple[str, dict[str, int]]] = ["CPUExecutionProvider"]
     if device.type == "cuda" and _CUDA in ort.get_available_providers():
         providers.insert(0, (_CUDA, {"device_id": device.index or 0}))

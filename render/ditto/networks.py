@@ -15,7 +15,7 @@ from .core.replay import BUCKETS
 from .core.warp import FastWarp
 from .decoder import Decoder
 from .features import AudioEncoder, Chunk
-from .hubert import Hubert
+from .hubert_torch import load_hubert
 from .lmdm import MotionDecoder
 from .random_encoder import random_encoder
 from .stitch import StitchNetwork
@@ -49,7 +49,7 @@ def load_networks(source: Source, device: torch.device) -> Networks:
     return Networks(
         audio=_stand_in(source.seed, device)
         if isinstance(source, RandomWeights)
-        else Hubert(find("hubert", source), device),
+        else load_hubert(find("hubert", source), device),
         lmdm=_loaded(MotionDecoder, "lmdm", source),
         stitch=_loaded(StitchNetwork, "stitch_network", source).to(device),
         warp=warp,
