@@ -172,14 +172,21 @@ class Worker:
             self._armed.notify_all()
 
 
-def load_engine(name: str, *, weights: str | None = None, latency: str | None = None) -> Engine:
+def load_engine(
+    name: str,
+    *,
+    weights: str | None = None,
+    latency: str | None = None,
+    low_bits: str | None = None,
+    eager: bool = False,
+) -> Engine:
     """The engine called `name`: `auto`, `rig`, `ditto`, or `package.module:Class` for one of your own, which
     may lie in the current folder. `weights` tells a `ditto` where its checkpoints are, `latency` which of its
-    presets to use.
+    presets to use, `low_bits` what its decoder may read, and `eager` to capture nothing on a GPU.
 
     Raises SetupError when it cannot be had, UsageError when an option does not belong to it.
     """
-    check_options(name, weights=weights, latency=latency)
+    check_options(name, weights=weights, latency=latency, low_bits=low_bits, eager=eager)
     # Named by text: the front reaches this file, and must never load what only one engine needs.
     module, _, attribute = _ENGINES.get(name, name).partition(":")
     if not attribute:
@@ -194,7 +201,9 @@ def load_engine(name: str, *, weights: str | None = None, latency: str | None = 
         raise SetupError(f"engine {name!r} cannot be loaded: {error}") from error
     except (ImportError, AttributeError) as error:
         raise SetupError(f"engine {name!r} cannot be loaded: {error}") from error
-    return cast(Engine, engine(weights, latency) if name == "ditto" else engine())
+    if name == "ditto":
+        return cast(Engine, engine(weights, latency, low_bits=low_bits, eager=eager))
+    return cast(Engine, engine())
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -207,6 +216,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--engine", default="auto")
     parser.add_argument("--weights")
     parser.add_argument("--latency")
+    parser.add_argument("--low-bits")
+    parser.add_argument("--eager", action="store_true")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--idle-unload-s", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -214,7 +225,13 @@ def main(arguments: list[str] | None = None) -> int:
     sys.setswitchinterval(_SWITCH_SECONDS)
     with socket.socket(fileno=options.fd) as connection:
         try:
-            engine = load_engine(options.engine, weights=options.weights, latency=options.latency)
+            engine = load_engine(
+                options.engine,
+                weights=options.weights,
+                latency=options.latency,
+                low_bits=options.low_bits,
+                eager=options.eager,
+            )
             share = options.workers
             room = min(slots(share), engine.most_slots or slots(share))
             idle = Idle(options.idle_unload_s * NS_PER_SECOND or None)

@@ -12,7 +12,7 @@ from typing import Annotated, ParamSpec
 import typer
 
 from .. import __version__
-from ..render.ditto.presets import LIVE, PRESETS
+from ..render.ditto.presets import LIVE, LOW_BITS, PRESETS
 from ..stream.errors import AudioError, UsageError, VisavisError
 from .avatars import add, list_all, remove, show
 from .bench import gpu, live, motion
@@ -92,6 +92,15 @@ def serve(
     latency: Annotated[
         str | None, typer.Option(help=f"Ditto's delay: {', '.join(PRESETS)}. [default: {LIVE}]")
     ] = None,
+    low_bits: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Have Ditto's decoder read 8 bits where you would not see it: {', '.join(LOW_BITS)}."
+        ),
+    ] = None,
+    eager: Annotated[
+        bool | None, typer.Option("--eager", help="Run Ditto step by step on a GPU: slower, to find faults.")
+    ] = None,
     devices: Annotated[
         str | None,
         typer.Option(
@@ -128,6 +137,8 @@ def serve(
         "engine": engine,
         "weights": weights,
         "latency": latency,
+        "low_bits": low_bits,
+        "eager": eager,
         "devices": devices,
         "avatar": avatar,
         "token": token,

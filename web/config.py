@@ -2,7 +2,7 @@
 
     [listen]    host, port, cert, key
     [auth]      token, origins, token_minutes
-    [worker]    engine, weights, latency, devices, idle_unload_s, standby
+    [worker]    engine, weights, latency, low_bits, eager, devices, idle_unload_s, standby
     [sessions]  avatar, max_sessions, idle_close_s
     [webrtc]    ice_servers, ice_username, ice_credential
     [speech]    voice

@@ -39,6 +39,10 @@ def doctor(
     weights: Annotated[str | None, typer.Option(help="As for serve.")] = None,
     devices: Annotated[str | None, typer.Option(help="As for serve.")] = None,
     avatar: Annotated[str | None, typer.Option(help="As for serve.")] = None,
+    eight_bits: Annotated[
+        bool,
+        typer.Option("--eight-bits", help="Measure Ditto in 8 bits on a face of yours; some minutes."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Look at this machine: can `visavis serve` with these options run here, and if not, what to do.
@@ -49,7 +53,7 @@ def doctor(
         **{"host": host, "port": port, "engine": engine, "weights": weights},
         **{"devices": devices, "avatar": avatar},
     }
-    report = examine(load_config(config, os.environ, flags))
+    report = examine(load_config(config, os.environ, flags), eight_bits=eight_bits)
     if as_json:
         sys.stdout.write(msgspec.json.encode(report).decode() + "\n")
     else:
@@ -59,17 +63,17 @@ def doctor(
         raise SetupError(f"{faults} fault{'s' if faults > 1 else ''} found: see the lines above")
 
 
-def examine(config: Config) -> Report:
-    """All checks, for a server that is started with `config`."""
+def examine(config: Config, *, eight_bits: bool = False) -> Report:
+    """All checks, for a server that is started with `config`; what 8 bits give only when asked for."""
     from . import checkup_server
 
     engine = checkup_server.engine(config.worker.engine, config.sessions.avatar)
-    findings = tuple(_findings(config, engine))
+    findings = tuple(_findings(config, engine, eight_bits))
     good = all(finding.level is not Level.FAULT for finding in findings)
     return Report(__version__, good, engine, findings, tuple(delays()))
 
 
-def _findings(config: Config, engine: str) -> Generator[Finding]:
+def _findings(config: Config, engine: str, eight_bits: bool) -> Generator[Finding]:
     # Here and not above: the other commands must not load what this one looks at.
     from . import card, checkup, checkup_ditto, checkup_server
 
@@ -94,6 +98,8 @@ def _findings(config: Config, engine: str) -> Generator[Finding]:
     yield found
     yield checkup_ditto.weights(weights, needed=needed)
     yield from checkup_ditto.avatars(facts.digest if facts is not None else "")
+    if eight_bits:
+        yield from checkup_ditto.eight_bits(card.trials, facts, weights)
 
 
 def lines(report: Report) -> Generator[str]:

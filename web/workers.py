@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-from ..render.ditto.presets import RANDOM, check_latency, check_options
+from ..render.ditto.presets import RANDOM, check_names, check_options
 from ..render.weights import check_live, default_folder
 from ..stream.clock import NS_PER_SECOND
 from ..stream.errors import LinkError, SetupError, UsageError
@@ -41,15 +41,18 @@ _SPOKEN_BY = re.compile(r"^[A-Z]+ [\w.]+: ")
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
     """`engine` is auto, rig, ditto, or the import path pkg.module:Class of another engine. Where a ditto has
-    its `weights`, and its `latency`: one of render/ditto/presets.py. `devices` says how many workers there
-    are, and where: see web/devices.py. One without a session for `idle_unload_s` gives back its card's memory
-    until the next; never with 0. With
-    `standby`, workers that can park have a second process each, parked, that takes over when they die.
+    its `weights`, and its `latency`: one of render/ditto/presets.py. Its decoder reads `low_bits` where that
+    is close enough, and with `eager` nothing is captured on a GPU. `devices` says how many workers there are,
+    and where: see web/devices.py. One without a session for `idle_unload_s` gives back its card's memory
+    until the next; never with 0. With `standby`, workers that can park have a second process each, parked,
+    that takes over when they die.
     """
 
     engine: str = "auto"
     weights: str | None = None
     latency: str | None = None
+    low_bits: str | None = None
+    eager: bool = False
     devices: str | int = AUTO
     idle_unload_s: int = 600
     standby: bool = True
@@ -58,10 +61,16 @@ class WorkerOptions:
         if self.idle_unload_s < 0:
             raise UsageError(f"idle_unload_s is 0 (never) or more seconds, not {self.idle_unload_s}")
         wanted(self.devices)
-        if self.engine != "auto":
-            check_options(self.engine, weights=self.weights, latency=self.latency)
-        elif self.latency is not None:
-            check_latency(self.latency)
+        if self.engine == "auto":
+            check_names(self.latency, self.low_bits)
+            return
+        check_options(
+            self.engine,
+            weights=self.weights,
+            latency=self.latency,
+            low_bits=self.low_bits,
+            eager=self.eager,
+        )
 
 
 class WorkerEvents(Protocol):
@@ -90,9 +99,11 @@ class WorkerState(Enum):
 def worker_command(options: WorkerOptions, workers: int = 1) -> tuple[str, ...]:
     """What starts each of the `workers` that share this machine, as `options` say."""
     given = {"engine": options.engine, "weights": options.weights, "latency": options.latency}
+    given |= {"low-bits": options.low_bits}
     given |= {"workers": str(workers)} if workers > 1 else {}
     given |= {"idle-unload-s": str(options.idle_unload_s)} if options.idle_unload_s else {}
     flags = [part for name, value in given.items() if value is not None for part in (f"--{name}", value)]
+    flags += ["--eager"] if options.eager else []
     return (sys.executable, "-m", "visavis.render.worker", *flags)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 from uuid import uuid4
 
 import safetensors
@@ -47,6 +47,7 @@ from .warp import WarpNetwork
 logger = logging.getLogger(__name__)
 
 RANDOM: Final = "random:"
+NetworkT = TypeVar("NetworkT", bound=nn.Module)
 NETWORKS: Final[Mapping[str, Callable[[], nn.Module]]] = MappingProxyType(
     {
         "appearance_extractor": AppearanceExtractor,
@@ -149,6 +150,14 @@ def blank(name: str) -> nn.Module:
         raise UsageError(f"there is no network {name[:40]!r}; choose one of {', '.join(NETWORKS)}")
     with torch.device("meta"):
         return NETWORKS[name]()
+
+
+def loaded_network(kind: type[NetworkT], name: str, source: Source) -> NetworkT:
+    """A network of official size with its weights in float32, ready to be used. Raises what `load` does."""
+    with torch.device("meta"):
+        network = kind()
+    network.load_state_dict(load(name, source, network=network), assign=True)
+    return network.eval().requires_grad_(False)
 
 
 def find(name: str, folder: Path) -> Path:

@@ -19,7 +19,6 @@ from ..engine import Crop, Due
 from ..weights import file_named, locate
 from . import tensors as table
 from .checkpoints import Source as WeightsSource
-from .checkpoints import parse_source
 from .configuration import load_configuration
 from .decoder import DecoderSize
 from .delay import WindowShape, spec_of
@@ -29,7 +28,7 @@ from .motion import Motion, Source
 from .motion_cache import CACHE_BYTES
 from .motion_stitch import Driven
 from .mover import STEPS, Mover
-from .networks import Networks, best_device, load_networks
+from .networks import Networks
 from .painter import Appearance, Painter, Stroke, pictures_for
 from .parking import parking_for
 from .provenance import Provenance, digest_at
@@ -72,9 +71,9 @@ class DittoEngine:
 
     def __init__(
         self,
-        weights: str | None = None,
+        networks: Networks,
         *,
-        networks: Networks | None = None,
+        source: WeightsSource | None = None,
         shape: WindowShape | None = None,
         steps: int = STEPS,
         slots: int = SLOTS,
@@ -82,16 +81,14 @@ class DittoEngine:
         cache_bytes: int = CACHE_BYTES,
         largest: tuple[int, int] | None = None,
     ) -> None:
-        """`weights` as `checkpoints.parse_source` takes them; `networks`, where given, are used instead.
-        `options` are by default those of the official configuration among the weights, if there is one.
+        """`source` is where the `networks` are from, where that is known: `options` are by default those of
+        the official configuration there, if there is one, and avatars are compared with it.
         Motion of up to `cache_bytes` is kept for when it is wanted again. Pictures of up to `largest` (width,
         height) are made whole on the device, on a GPU unless told otherwise; else crops."""
-        self._source: WeightsSource | None = None
+        self._source = source
         self._provenance = Provenance()
-        if networks is None:
-            self._source = source = parse_source(weights)
-            options = options or live_options(source)
-            networks = load_networks(source, best_device())
+        if options is None and source is not None:
+            options = live_options(source)
         self.most_slots = slots
         self._parking = parking_for(networks.device)
         self._options = (options or LiveOptions.of()).on(networks.device)

@@ -1,12 +1,27 @@
 """The `ditto` engine as its users ask for it, by texts."""
 
+from .checkpoints import parse_source
+from .core.low_bits import Format
+from .eight_bits import with_low_bits
 from .engine import DittoEngine
+from .networks import best_device, load_networks
 from .presets import LIVE, shape_of
 
 
-def ditto_engine(weights: str | None = None, latency: str | None = None) -> DittoEngine:
-    """`weights` as `checkpoints.parse_source` takes them; `latency` is one of PRESETS, by default LIVE.
+def ditto_engine(
+    weights: str | None = None,
+    latency: str | None = None,
+    *,
+    low_bits: Format | None = None,
+    eager: bool = False,
+) -> DittoEngine:
+    """`weights` as `checkpoints.parse_source` takes them; `latency` is one of PRESETS, by default LIVE. The
+    decoder reads `low_bits` where that is close enough; with `eager` nothing is captured on a GPU.
 
     Raises UsageError for texts that are neither, SetupError when the weights cannot be loaded.
     """
-    return DittoEngine(weights, shape=shape_of(latency or LIVE))
+    shape, source = shape_of(latency or LIVE), parse_source(weights)
+    networks = load_networks(source, best_device(), eager=eager)
+    if low_bits is not None:
+        networks = with_low_bits(networks, source, low_bits)
+    return DittoEngine(networks, source=source, shape=shape)

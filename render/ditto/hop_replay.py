@@ -53,8 +53,10 @@ class Sampler(Protocol):
 class HopReplay:
     """The windows of all slots, with what they carry. For one thread."""
 
-    def __init__(self, stage: HopStage, sampler: Sampler, noise: Noise, *, slots: int) -> None:
-        """The `noise` of slots is that of one more."""
+    def __init__(
+        self, stage: HopStage, sampler: Sampler, noise: Noise, *, slots: int, eager: bool = False
+    ) -> None:
+        """The `noise` of slots is that of one more. `eager` as `Replay` takes it."""
         device = stage.device
         self.stage, self.noise, self._sampler = stage, noise, sampler
         self.state = stage.init(slots + 1)
@@ -68,7 +70,7 @@ class HopReplay:
         self._told = Mirror(layout | {"beside": beside}, device)
         self._where = Where(**{name: self._told.device[name] for name in layout})
         self._heard = torch.zeros(MOST, stage.shape.hop, AUDIO_WIDTH, device=device)
-        self._replay = Replay(self._hop, device, priority=FIRST)
+        self._replay = Replay(self._hop, device, priority=FIRST, eager=eager)
 
     def warm(self) -> None:
         """Compile and capture all that a hop runs."""

@@ -106,6 +106,7 @@ class Mover:
             WindowSampler(networks.lmdm, Schedule.of(steps), dtype=dtype, device=device),
             NOISES[noise](self._stage, slots=slots + 1, draws=steps),
             slots=slots,
+            eager=networks.eager,
         )
         self._sort = repr((shape, steps, noise)).encode()
         self._sound = self._features.init(slots)

@@ -1,14 +1,13 @@
 """The networks that an engine draws with, built and loaded once for all its sessions."""
 
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 import torch
-from torch import nn
 
 from .bench_encoder import StandInEncoder
 from .blocks import fold_batch_norms
-from .checkpoints import RandomWeights, Source, find, load
+from .checkpoints import RandomWeights, Source, find, loaded_network
 from .core.choice import ops_for
 from .core.decoder import FastDecoder
 from .core.replay import BUCKETS
@@ -23,13 +22,13 @@ from .warp import WarpNetwork
 
 PICTURE_DTYPES: Final = {"cpu": torch.float32, "cuda": torch.float16}
 """What warp and decoder compute in: half precision where it is faster."""
-NetworkT = TypeVar("NetworkT", bound=nn.Module)
 
 
 @dataclass(frozen=True, slots=True)
 class Networks:
     """All on one `device`, but for `lmdm`, of which it only keeps what sampling needs. Pictures are computed
-    in what suits the device. Feature maps are `side` cells wide and high."""
+    in what suits the device. Feature maps are `side` cells wide and high. With `eager` a GPU is called step
+    by step, and nothing is captured."""
 
     audio: AudioEncoder
     lmdm: MotionDecoder
@@ -38,23 +37,27 @@ class Networks:
     decoder: FastDecoder
     device: torch.device
     side: int = 64
+    eager: bool = False
 
 
-def load_networks(source: Source, device: torch.device) -> Networks:
+def load_networks(source: Source, device: torch.device, *, eager: bool = False) -> Networks:
     """The networks of official size with the weights of `source`. Raises SetupError, in a line that names the
     file, when one is missing or damaged."""
     warp, decoder = fused(
-        _loaded(WarpNetwork, "warp_network", source), _loaded(Decoder, "decoder", source), device
+        loaded_network(WarpNetwork, "warp_network", source),
+        loaded_network(Decoder, "decoder", source),
+        device,
     )
     return Networks(
         audio=_stand_in(source.seed, device)
         if isinstance(source, RandomWeights)
         else load_hubert(find("hubert", source), device),
-        lmdm=_loaded(MotionDecoder, "lmdm", source),
-        stitch=_loaded(StitchNetwork, "stitch_network", source).to(device),
+        lmdm=loaded_network(MotionDecoder, "lmdm", source),
+        stitch=loaded_network(StitchNetwork, "stitch_network", source).to(device),
         warp=warp,
         decoder=decoder,
         device=device,
+        eager=eager,
     )
 
 
@@ -78,10 +81,3 @@ def fused(warp: WarpNetwork, decoder: Decoder, device: torch.device) -> tuple[Fa
 def best_device() -> torch.device:
     """The first NVIDIA GPU, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def _loaded(kind: type[NetworkT], name: str, source: Source) -> NetworkT:
-    with torch.device("meta"):
-        network = kind()
-    network.load_state_dict(load(name, source, network=network), assign=True)
-    return network.eval().requires_grad_(False)

@@ -105,7 +105,8 @@ class Painter:
         self._every = torch.arange(slots, device=self._device)
         self._faces: dict[int, _Face] = {}
         most = min(slots, BATCH)
-        self._replay = Replay(self._draw, self._device, buckets=[one for one in BUCKETS if one <= most])
+        buckets = [one for one in BUCKETS if one <= most]
+        self._replay = Replay(self._draw, self._device, buckets=buckets, eager=networks.eager)
 
     def warm(self) -> None:
         """Compile and capture all that `paint` runs, so that it only replays. Slots must be closed."""

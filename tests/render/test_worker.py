@@ -152,21 +152,28 @@ def test_weights_and_latency_belong_to_ditto() -> None:
         load_engine("rig", weights="random:1")
     with pytest.raises(UsageError, match="--latency belongs to --engine ditto"):
         load_engine("auto", latency="balanced")
+    with pytest.raises(UsageError, match="--low-bits belongs to --engine ditto"):
+        load_engine("rig", low_bits="int8")
+    with pytest.raises(UsageError, match="--eager belongs to --engine ditto"):
+        load_engine("rig", eager=True)
+    with pytest.raises(UsageError, match="no format 'fp4'; choose one of int8, e4m3"):
+        load_engine("ditto", low_bits="fp4")
 
 
 def test_the_process_tells_ditto_what_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[str | None, str | None]] = []
+    seen: list[tuple[str | bool | None, ...]] = []
 
-    def ditto_engine(weights: str | None, latency: str | None) -> None:
-        seen.append((weights, latency))
+    def ditto_engine(weights: str | None, latency: str | None, *, low_bits: str | None, eager: bool) -> None:
+        seen.append((weights, latency, low_bits, eager))
         raise SetupError("this is all")
 
     monkeypatch.setattr(factory, "ditto_engine", ditto_engine)
     ours, theirs = socket.socketpair()
     options = ["--engine", "ditto", "--weights", "random:1", "--latency", "low-latency"]
+    options += ["--low-bits", "int8", "--eager"]
     with ours:
         assert main(["--fd", str(theirs.detach()), *options]) == link.HOPELESS
-    assert seen == [("random:1", "low-latency")]
+    assert seen == [("random:1", "low-latency", "int8", True)]
 
 
 def test_ditto_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

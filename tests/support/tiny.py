@@ -73,7 +73,7 @@ def networks(seed: int = SEED) -> Networks:
 
 def engine(hop: int = 2, fuse: int | None = None, *, slots: int = 4) -> DittoEngine:
     shape = WindowShape(hop=hop, fuse=hop if fuse is None else fuse)
-    return DittoEngine(networks=networks(), shape=shape, steps=STEPS, slots=slots)
+    return DittoEngine(networks(), shape=shape, steps=STEPS, slots=slots)
 
 
 class TinyEngine(DittoEngine):
@@ -82,7 +82,7 @@ class TinyEngine(DittoEngine):
 
     def __init__(self) -> None:
         shape = WindowShape(hop=2, fuse=2)
-        super().__init__(networks=networks(), shape=shape, steps=STEPS, largest=PLATE)
+        super().__init__(networks(), shape=shape, steps=STEPS, largest=PLATE)
 
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
         super().open(slot, cut(avatar), size=size, seed=seed, index=index)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from visavis.stream.errors import SetupError
 from visavis.web import card
-from visavis.web.card import ask
+from visavis.web.card import ask, trials
 
 
 def test_the_child_says_what_the_front_reads() -> None:
@@ -41,3 +41,18 @@ def test_a_python_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_asking_loads_no_torch() -> None:
     program = "import sys; from visavis.web.card import ask; ask(); assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_trials_are_read_as_the_child_tells_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = '[{"format": "int8", "layers": 9, "decibels": 46.0, "cosine": 0.9999, '
+    told += '"sixteen_ms": 1.2, "eight_ms": 0.9}]'
+    (tmp_path / "tries.py").write_text(f"import sys; print(sys.argv[1:], file=sys.stderr); print({told!r})")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(card, "TRIALS", "tries")
+    (found,) = trials("anna", "random:1")
+    assert (found.format, found.layers, found.eight_ms) == ("int8", 9, 0.9)
+
+
+def test_trials_that_fail_are_quoted() -> None:
+    with pytest.raises(SetupError, match="is no folder"):
+        trials("anna", "nowhere")

@@ -8,8 +8,8 @@ from visavis.render.avatar import PREVIEW
 from visavis.render.weights import LIVE, MANIFEST, RECORD, file_named
 from visavis.stream.errors import SetupError
 from visavis.web import checkup_ditto
-from visavis.web.card import Facts
-from visavis.web.checkup_ditto import avatars, card, folder, source_of, weights
+from visavis.web.card import Facts, Trial
+from visavis.web.checkup_ditto import avatars, card, eight_bits, folder, source_of, weights
 from visavis.web.findings import Level
 
 FACTS = Facts("2.13.0", "13.0", "Some Card", "580.1", 80 << 30, 79 << 30, "", "digest")
@@ -177,3 +177,37 @@ def test_weights_are_compared_only_where_an_avatar_remembers_some(home: Path) ->
     tiny.write("ada")
     assert source_of(None) == str(home / "weights")
     assert source_of("random:1") == "random:1"
+
+
+def asked(avatar: str, weights: str | None) -> list[Trial]:
+    assert (avatar, weights) == ("anna", "random:1")
+    return [Trial("int8", 30, 46.2, 0.99991, 1.5, 1.1)]
+
+
+def test_8_bits_are_measured_on_the_first_face_of_ones_own() -> None:
+    tiny.write("anna")
+    tiny.write("bert")
+    (found,) = eight_bits(asked, FACTS, "random:1")
+    assert found.level is Level.OK
+    for said in ("int8 on anna", "1.10 instead of 1.50 ms", "46.2 dB", "--low-bits int8; 30 layers"):
+        assert said in found.said
+
+
+def test_8_bits_are_measured_only_where_they_could_be_used() -> None:
+    (found,) = eight_bits(asked, FACTS, "random:1")
+    assert "visavis avatar add" in found.advice
+    tiny.write("anna")
+    for facts in (None, structs.replace(FACTS, card=None), structs.replace(FACTS, problem="broken")):
+        (found,) = eight_bits(asked, facts, "random:1")
+        assert found.level is Level.NOTE
+        assert "only a GPU" in found.said
+
+
+def test_8_bits_that_cannot_be_measured_are_no_fault() -> None:
+    def fails(avatar: str, weights: str | None) -> list[Trial]:
+        raise SetupError("the card is full")
+
+    tiny.write("anna")
+    (found,) = eight_bits(fails, FACTS, None)
+    assert found.level is Level.NOTE
+    assert "the card is full" in found.said

@@ -12,7 +12,7 @@ def engine(delay: Delay) -> Engine:
     if delay.engine == "rig":
         return RigEngine()
     shape = shape_of(delay.latency)
-    return DittoEngine(networks=tiny.networks(), shape=shape, steps=tiny.STEPS, slots=1)
+    return DittoEngine(tiny.networks(), shape=shape, steps=tiny.STEPS, slots=1)
 
 
 @pytest.mark.parametrize("delay", list(delays()), ids=lambda delay: f"{delay.engine} {delay.latency}")

@@ -25,9 +25,12 @@ class Replay:
         *,
         buckets: Sequence[int] = BUCKETS,
         priority: int = 0,
+        eager: bool = False,
     ) -> None:
-        """On a GPU kernels run with the `priority` of streams, lower ones first."""
+        """On a GPU kernels run with the `priority` of streams, lower ones first; `eager` is called there too,
+        and never captured."""
         self._function, self._device = function, device
+        self._captures = device.type == "cuda" and not eager
         self._buckets = sorted(buckets)
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
         self._beside = torch.cuda.Stream(device, priority=priority) if device.type == "cuda" else None
@@ -35,7 +38,7 @@ class Replay:
 
     def capture(self) -> None:
         """Every bucket, the largest first, so that the smaller ones find room in what it took."""
-        if self._device.type == "cuda":
+        if self._captures:
             for bucket in reversed(self._buckets):
                 if bucket not in self._graphs:
                     self._graphs[bucket] = self._captured(bucket)
@@ -57,7 +60,7 @@ class Replay:
     def __call__(self, count: int) -> None:
         """Run for `count` rows at least. Raises ValueError for more than the largest bucket."""
         bucket = self.bucket(count)
-        if self._device.type != "cuda":
+        if not self._captures:
             self._function(count)
         elif bucket in self._graphs:
             self._graphs[bucket].replay()

@@ -217,7 +217,7 @@ def test_the_official_configuration_says_how_lids_shut_and_what_bounds_motion(
 def test_motion_stays_within_the_bounds_of_the_configuration() -> None:
     bound = torch.full((265,), 0.01)
     narrow = replace(LiveOptions.of(), low=-bound, high=bound)
-    one = DittoEngine(networks=networks(), shape=WindowShape(hop=2, fuse=2), steps=STEPS, options=narrow)
+    one = DittoEngine(networks(), shape=WindowShape(hop=2, fuse=2), steps=STEPS, options=narrow)
     free = engine()
     for each in (one, free):
         played(opened(each), (heard(index) for index in range(16)))
@@ -231,9 +231,7 @@ def test_the_source_leads_windows_again_as_the_configuration_has_it() -> None:
     plain, online = LiveOptions.of(), replace(LiveOptions.of(), restart_every=1, restart_keeps=(0, 202))
     shape, runs = WindowShape(hop=2, fuse=2), list[Pictures]()
     for options, cache_bytes in ((plain, 0), (online, 0), (online, 1 << 20)):
-        one = DittoEngine(
-            networks=networks(), shape=shape, steps=STEPS, options=options, cache_bytes=cache_bytes
-        )
+        one = DittoEngine(networks(), shape=shape, steps=STEPS, options=options, cache_bytes=cache_bytes)
         runs.append(played(opened(one), (heard(index) for index in range(16))))
         assert bool(one._mover.cache.counts.misses) == bool(cache_bytes)
     assert same(runs[1], runs[2]) == list(runs[1])

@@ -21,7 +21,7 @@ SHAPE = WindowShape(hop=2, fuse=2)
 
 def whole(largest: tuple[int, int] = (1280, 720)) -> DittoEngine:
     networks = tiny.networks()
-    return DittoEngine(networks=networks, shape=SHAPE, steps=tiny.STEPS, slots=2, largest=largest)
+    return DittoEngine(networks, shape=SHAPE, steps=tiny.STEPS, slots=2, largest=largest)
 
 
 def played(engine: DittoEngine, frames: int = 10) -> Iterator[tuple[int, Surface]]:

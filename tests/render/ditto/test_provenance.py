@@ -67,9 +67,9 @@ def test_an_avatar_that_other_weights_saw_is_warned_of_once(caplog: pytest.LogCa
 def test_an_engine_warns_of_an_avatar_that_its_weights_did_not_see(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "load_networks", lambda _source, _device: tiny.networks())
     monkeypatch.setattr(module, "digest_at", lambda source: f"those of {source}")
-    engine = module.DittoEngine("random:1", shape=WindowShape(hop=2, fuse=2), steps=tiny.STEPS)
+    shape = WindowShape(hop=2, fuse=2)
+    engine = module.DittoEngine(tiny.networks(), source=RandomWeights(1), shape=shape, steps=tiny.STEPS)
     engine.warm()
     avatar = tiny.avatar()
     for slot, weights in enumerate(("others", f"those of {RandomWeights(1)}")):
