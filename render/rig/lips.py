@@ -50,7 +50,7 @@ _NARROWED = 0.92
 """How far a bite decides how wide and round lips are."""
 _SEALED, _FUNNEL_SEALED = 1.05, 0.2
 """Of the jaw's opening and the lips' funnel: lips that reach toward each other so far meet."""
-_SEALING = 1.5
+SEALING = 1.5
 """Lips on their way reach by this power of how far they are held: so the gap between them grows evenly."""
 _JAW_OBEYS = 0.45
 """Of a closing sound's strength, what the jaw feels of it."""
@@ -114,12 +114,13 @@ _WHOLE: Final = TARGETS.sum(0)
 
 @dataclass(frozen=True, slots=True)
 class Mouth:
-    """`units` (52,) face units, how firmly a closing sound `holds` them, 0..1, and the `tongue` (3,): tip up,
-    back up and low."""
+    """`units` (52,) face units, how firmly a closing sound `holds` them, 0..1, the `tongue` (3,): tip up, back
+    up and low, and how far the lip below `seals` a jaw that is open, 0..1."""
 
     units: F32
     holds: float
     tongue: F32 = field(default_factory=lambda: np.zeros(3, np.float32))
+    seals: float = 0.0
 
 
 def asleep() -> Mouth:
@@ -144,10 +145,19 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     units = units * size
     units[_PUCKER] = min(units[_PUCKER], _ROUNDEST)
     hold, bite = grip(rows)
+    seals = hold**SEALING * (1.0 - bite**3)
     if hold > 0:
-        units = _held(units, hold, bite)
+        units = sealed(_held(units, hold, bite), seals)
     moved = np.clip(units * np.float32(awake), 0, 1).astype(np.float32)
-    return Mouth(moved, hold * awake, (share[2] @ TONGUE_TARGETS * np.float32(awake)).astype(np.float32))
+    tongue = (share[2] @ TONGUE_TARGETS * np.float32(awake)).astype(np.float32)
+    return Mouth(moved, hold * awake, tongue, seals)
+
+
+def sealed(units: F32, seals: float) -> F32:
+    """`units` whose lips reach toward each other so far, 0..1, as an open jaw and a funnel ask of them."""
+    reached = units.copy()
+    reached[_SEAL] = seals * (_SEALED * units[_JAW] + _FUNNEL_SEALED * units[_FUNNEL])
+    return reached
 
 
 def _molded(units: F32, pull: F32) -> F32:
@@ -164,7 +174,6 @@ def _held(units: F32, hold: float, bite: float) -> F32:
     held = np.where(_CONTACT, units + np.float32(hold) * (closed - units), units)
     held[_MOLD] += _NARROWED * hold * bite * (closed[_MOLD] - held[_MOLD])
     held[_JAW] += np.float32(hold * bite) * (closed[_JAW] - held[_JAW])
-    held[_SEAL] = hold**_SEALING * (1.0 - bite**3) * (_SEALED * held[_JAW] + _FUNNEL_SEALED * held[_FUNNEL])
     return held
 
 

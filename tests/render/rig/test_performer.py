@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.rig import HOP, face, heard, named, speech, spoken, stage
+from support.sentence import performed
 from visavis.render.rig.lips import row_rms
 from visavis.render.rig.motion import Motion
 from visavis.render.rig.performer import DELAY_TICKS, Performer
@@ -321,3 +322,19 @@ def test_lids_follow_the_eyes_and_hang_less_when_surprised() -> None:
     assert lids(Controls(gaze_y=-0.8))[0] > 0.7
     assert lids(Controls(gaze_y=0.8))[1] > 0.6
     assert lids(Controls(emotion="surprised", head_pitch=2.5))[0] < 0.5 * lids(Controls())[0]
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["shapes from the voice", "shapes from the net"])
+@pytest.mark.parametrize("name", ["ruby", "marcus"])
+def test_no_part_of_the_mouth_pops(name: str, told: bool) -> None:
+    """Lips that stood wide open take three frames to touch; lips do not bite, purse or curl within one."""
+    motions = performed(told=told).motions
+    canvas = face(name).canvas()
+    apart = np.abs(np.diff([face(name).lip_gap(motion, canvas) for motion in motions]))
+    assert np.percentile(apart, 99) < 0.08
+    assert apart.max() < 0.105
+    steps = np.abs(np.diff([motion.units[MOUTH] for motion in motions], axis=0))
+    assert np.percentile(steps.max(1), 99) < 0.5
+    assert steps.max() < 0.65
+    tongue = np.abs(np.diff([motion.tongue for motion in motions], axis=0))
+    assert tongue.max() < 0.6
