@@ -1,5 +1,5 @@
-"""A frame's mouth among those around it: rounding, lips and tongue move over more than a frame, and lips begin
-to seal or to bite before they touch.
+"""A frame's mouth among those around it: rounding, lips and tongue move over more than a frame, and lips
+begin to seal or to bite before they touch.
 
 Mouths of single frames are right each for itself, but one may bite where the one before it was wide open. A
 picture without a shutter shows that as a pop.
@@ -25,9 +25,7 @@ far, and all else."""
 _REACH: Final = (1.0, 0.50, 0.15)
 """How far lips go for a bite or a press that is so many frames away."""
 _FAR: Final = np.array([unit.startswith(("mouthPucker", "mouthFunnel")) for unit in UNITS], np.bool_)
-_CONTACT: Final = np.array(
-    [unit in ("mouthRollLower", "mouthPressLeft", "mouthPressRight") for unit in UNITS]
-)
+_CONTACT: Final = np.array([unit.startswith(("mouthRollLower", "mouthPress")) for unit in UNITS], np.bool_)
 """What only a closing sound does."""
 
 

@@ -114,8 +114,8 @@ _WHOLE: Final = TARGETS.sum(0)
 
 @dataclass(frozen=True, slots=True)
 class Mouth:
-    """`units` (52,) face units, how firmly a closing sound `holds` them, 0..1, the `tongue` (3,): tip up, back
-    up and low, and how far the lip below `seals` a jaw that is open, 0..1."""
+    """`units` (52,) face units, how firmly a closing sound `holds` them, 0..1, the `tongue` (3,): tip up,
+    back up and low, and how far the lip below `seals` a jaw that is open, 0..1."""
 
     units: F32
     holds: float

@@ -68,8 +68,8 @@ class HearingState:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """`visemes` (4, 15) weights and `loud` (4,) RMS of the four rows that one tick completed, and a first guess
-    `soon` (SOON_ROWS, 15) at the weights of the rows that follow."""
+    """`visemes` (4, 15) weights and `loud` (4,) RMS of the four rows that one tick completed, and a first
+    guess `soon` (SOON_ROWS, 15) at the weights of the rows that follow."""
 
     visemes: F32
     loud: F32

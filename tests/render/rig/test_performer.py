@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.rig import HOP, face, heard, named, speech, spoken, stage
-from support.sentence import performed
+from support.sentence import PAUSE_TICKS, performed
 from visavis.render.rig.lips import row_rms
 from visavis.render.rig.motion import Motion
-from visavis.render.rig.performer import DELAY_TICKS, Performer
+from visavis.render.rig.performer import DELAY_TICKS, GAZE_RANGE_DEG, Performer
 from visavis.render.rig.units import BLINK_LEFT, UNITS
 from visavis.stream.controls import Controls
 from visavis.stream.media import TickAudio
@@ -338,3 +338,14 @@ def test_no_part_of_the_mouth_pops(name: str, told: bool) -> None:
     assert steps.max() < 0.65
     tongue = np.abs(np.diff([motion.tongue for motion in motions], axis=0))
     assert tongue.max() < 0.6
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["shapes from the voice", "shapes from the net"])
+def test_a_speaker_looks_into_the_lens_nearly_all_the_time(told: bool) -> None:
+    """The eyes make up for where the head has turned."""
+    motions = performed(told=told).motions
+    off = [
+        np.hypot(*(motion.gaze * GAZE_RANGE_DEG + (motion.head[0], -motion.head[1]))) for motion in motions
+    ]
+    spoken = np.array(off[PAUSE_TICKS:-PAUSE_TICKS])
+    assert (spoken < 2).mean() > 0.85
