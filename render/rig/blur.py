@@ -23,10 +23,12 @@ _LIPS: Final = (0.50, 0.25, 0.0)
 """How much of a mouth comes of its own frame, of each beside it, and of each beyond: rounding, which travels
 far, and all else."""
 _REACH: Final = (1.0, 0.50, 0.15)
-"""How far lips go for a bite or a press that is so many frames away."""
+"""How far lips go for a bite or a press that is so many frames away, and the tongue's tip for its sounds."""
 _FAR: Final = np.array([unit.startswith(("mouthPucker", "mouthFunnel")) for unit in UNITS], np.bool_)
-_CONTACT: Final = np.array([unit.startswith(("mouthRollLower", "mouthPress")) for unit in UNITS], np.bool_)
-"""What only a closing sound does."""
+_CONTACT: Final = np.array(
+    [unit.startswith(("mouthRollLower", "mouthPress", "tongue")) for unit in UNITS], np.bool_
+)
+"""What only sounds do that touch something: they are reached, however short. The tongue's tip is, too."""
 
 
 def blurred(mouths: Mapping[int, Mouth]) -> Mouth:
@@ -36,10 +38,8 @@ def blurred(mouths: Mapping[int, Mouth]) -> Mouth:
     units = np.where(_CONTACT, np.max(contact, axis=0), units).astype(np.float32)
     holds = max(_REACH[abs(frame)] * mouth.holds for frame, mouth in mouths.items())
     seals = max(_REACH[abs(frame)] ** SEALING * mouth.seals for frame, mouth in mouths.items())
-    tongue = sum(
-        (np.float32(_LIPS[abs(frame)]) * mouth.tongue for frame, mouth in mouths.items()),
-        np.zeros(3, np.float32),
-    )
+    tongue = np.sum([np.float32(_LIPS[abs(frame)]) * mouth.tongue for frame, mouth in mouths.items()], axis=0)
+    tongue[0] = max(np.float32(_REACH[abs(frame)]) * mouth.tongue[0] for frame, mouth in mouths.items())
     return Mouth(sealed(units, seals), holds, tongue, seals)
 
 

@@ -52,8 +52,9 @@ _SEALED, _FUNNEL_SEALED = 1.05, 0.2
 """Of the jaw's opening and the lips' funnel: lips that reach toward each other so far meet."""
 SEALING = 1.5
 """Lips on their way reach by this power of how far they are held: so the gap between them grows evenly."""
-_JAW_OBEYS = 0.45
-"""Of a closing sound's strength, what the jaw feels of it."""
+_OBEYS: Final = {(1, name): 0.45 for name in ("pp", "ff")} | {(2, name): 2.2 for name in ("th", "dd", "nn")}
+"""Of a sound's strength, what the jaw (1) feels of one that the lips close for, and how much more the tongue
+(2) of one that its tip makes."""
 _REACH = 1.2
 """Blending weakens every target; this gives the strength back."""
 _ROUNDEST = 0.84
@@ -74,7 +75,7 @@ _FIRMNESS = 0.45
 
 _RANGE_DB = 17.0
 """Below the voice's usual peak, over which the mouth shrinks to its softest."""
-_SOFTEST, _LOUDEST = 0.36, 1.1
+_SOFTEST, _LOUDEST = 0.46, 1.1
 _GONE_DB, _FADING_DB = -46.0, -30.0
 """Against the usual peak: here a voice has ended, whatever shapes are left, and here it begins to end."""
 _LOUD_ROWS = slice(PAST_ROWS - 5, PAST_ROWS + 9)
@@ -99,7 +100,7 @@ def _dominance() -> F32:
         for viseme, name in enumerate(VISEMES):
             shape = SHAPES[name]
             width = np.where(late > 0, shape.rise, shape.fade) * slowness
-            strength = shape.strength * (_JAW_OBEYS if group == 1 and viseme in (_PP, _FF) else 1.0)
+            strength = shape.strength * _OBEYS.get((group, name), 1.0)
             table[group, :, viseme] = strength * np.exp(-np.square(late / width))
     return table
 
@@ -141,7 +142,7 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     units = _molded(share.reshape(-1) @ _PARTS, pull[0])
     firm = 1.0 + (scale - 1.0) * _FIRMNESS
     size = np.where(OPENING, np.float32(_REACH * scale), np.float32(_REACH * max(firm, 0.0)))
-    size[_TONGUE] = min(scale, 1.0)
+    size[_TONGUE] = min(max(firm, 0.0), 1.0)
     units = units * size
     units[_PUCKER] = min(units[_PUCKER], _ROUNDEST)
     hold, bite = grip(rows)

@@ -19,7 +19,7 @@ F32 = NDArray[np.float32]
 
 AROUND = 3
 """Frames before and after one that bound its opening."""
-PARTING, MEETING = 0.064, 0.068
+PARTING, MEETING = 0.066, 0.07
 """Model units (1 dm) by which lips may part, and meet, in a frame: about a third of the widest that speech
 opens them, so three frames."""
 
