@@ -44,8 +44,8 @@ EMOTIONS: Final[dict[str, F32]] = {
             "eyeBlink": 0.10,
         },
         "concerned": {
-            "browInnerUp": 0.85,
-            "browDown": 1.00,
+            "browInnerUp": 1.00,
+            "browDown": 0.90,
             "eyeSquint": 0.50,
             "mouthFrown": 0.20,
             "mouthStretch": 0.22,

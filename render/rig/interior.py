@@ -53,7 +53,7 @@ _MATERIALS: Final = {
     CAVITY: _Material(0.30, 0.55, 0.60, 0.20, 0.3, 0.0),
     UPPER_TEETH: _Material(0.69, 0.51, 0.75, 0.26, 0.75, 38.0, _LIP_SHADOW),
     LOWER_TEETH: _Material(0.42, 0.42, 0.75, 0.22, 0.75, 22.0),
-    TONGUE: _Material(0.36, 0.57, 0.85, 0.20, 0.35, 26.0),
+    TONGUE: _Material(0.33, 0.54, 0.85, 0.19, 0.35, 26.0),
 }
 
 

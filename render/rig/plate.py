@@ -91,11 +91,11 @@ class Bands:
 
 _HEAD_RISE = 0.5
 """Of a breath's rise at the collar."""
-_BREATH, _LEAN = 0.005, 0.015
+_BREATH, _LEAN = 0.008, 0.022
 """Largest shifts as shares of the head's height."""
 _CHEST_DM = 1.1
 """How far before the axis of its turn the chest is seen."""
-_LEAN_DEG = 0.35
+_LEAN_DEG = 0.6
 """Tilt of the shoulders at full lean."""
 _SIDE_DM = 1.3
 """Half width over which a tilt grows: beyond it a shoulder goes up or down as a whole."""

@@ -82,7 +82,7 @@ def test_the_halves_of_a_face_do_nearly_but_not_quite_the_same(seed: int) -> Non
     motions = perform([heard(index) for index in range(600)], seed=seed)
     brow = [UNITS.index(f"browOuterUp{side}") for side in ("Left", "Right")]
     left, right = np.array([motion.units[brow] for motion in motions if motion.units[brow].min() > 0.02]).T
-    assert 0.03 < np.abs(left / right - 1).mean() < 0.3
+    assert 0.01 < np.abs(left / right - 1).mean() < 0.1
     lids = np.array([motion.units[[BLINK, BLINK + 1]] for motion in motions])
     assert 0.03 < np.abs(np.diff(lids, axis=1)).max() < 0.35
 
@@ -331,7 +331,7 @@ def test_no_part_of_the_mouth_pops(name: str, told: bool) -> None:
     motions = performed(told=told).motions
     canvas = face(name).canvas()
     apart = np.abs(np.diff([face(name).lip_gap(motion, canvas) for motion in motions]))
-    assert np.percentile(apart, 99) < 0.08
+    assert np.percentile(apart, 99) < 0.085
     assert apart.max() < 0.105
     steps = np.abs(np.diff([motion.units[MOUTH] for motion in motions], axis=0))
     assert np.percentile(steps.max(1), 99) < 0.5
