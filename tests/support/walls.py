@@ -42,8 +42,8 @@ def whole(name: str) -> Pair:
 
 @cache
 def mouthless(name: str) -> Pair:
-    """Skin, eyes and lashes alone, without the skin that lines the lips and so is inside the mouth itself: the
-    wall shows where the lips part, in a `parted` cover."""
+    """Skin, eyes and lashes alone, without the skin that lines the lips and so is inside the mouth: the wall
+    shows where the lips part, in a `parted` cover."""
     lining = _lining(name)
     return _before_walls(name, lambda parts, _: ~np.isin(parts, (*INTERIOR, *HAIR, *BACK)) & ~lining)
 
