@@ -18,11 +18,11 @@ F32 = NDArray[np.float32]
 
 AROUND: Final = 2
 """Frames before and after one that it is blurred with."""
-_ROUND: Final = (0.34, 0.24, 0.09)
-_LIPS: Final = (0.50, 0.25, 0.0)
+_ROUND: Final = np.array([0.34, 0.24, 0.09], np.float32)
+_LIPS: Final = np.array([0.50, 0.25, 0.0], np.float32)
 """How much of a mouth comes of its own frame, of each beside it, and of each beyond: rounding, which travels
 far, and all else."""
-_REACH: Final = (1.0, 0.50, 0.15)
+_REACH: Final = np.array([1.0, 0.50, 0.15], np.float32)
 """How far lips go for a bite or a press that is so many frames away, and the tongue's tip for its sounds."""
 _FAR: Final = np.array([unit.startswith(("mouthPucker", "mouthFunnel")) for unit in UNITS], np.bool_)
 _CONTACT: Final = np.array(
@@ -33,15 +33,16 @@ _CONTACT: Final = np.array(
 
 def blurred(mouths: Mapping[int, Mouth]) -> Mouth:
     """The mouth of frame 0, by what is asked in it and in the AROUND frames before and after it."""
-    units = np.where(_FAR, _mean(mouths, _ROUND), _mean(mouths, _LIPS))
-    contact = [_REACH[abs(frame)] * mouth.units for frame, mouth in mouths.items()]
-    units = np.where(_CONTACT, np.max(contact, axis=0), units).astype(np.float32)
-    holds = max(_REACH[abs(frame)] * mouth.holds for frame, mouth in mouths.items())
-    seals = max(_REACH[abs(frame)] ** SEALING * mouth.seals for frame, mouth in mouths.items())
-    tongue = np.sum([np.float32(_LIPS[abs(frame)]) * mouth.tongue for frame, mouth in mouths.items()], axis=0)
-    tongue[0] = max(np.float32(_REACH[abs(frame)]) * mouth.tongue[0] for frame, mouth in mouths.items())
-    return Mouth(sealed(units, seals), holds, tongue, seals)
-
-
-def _mean(mouths: Mapping[int, Mouth], taps: tuple[float, ...]) -> F32:
-    return np.sum([np.float32(taps[abs(frame)]) * mouth.units for frame, mouth in mouths.items()], axis=0)
+    away = [abs(frame) for frame in mouths]
+    units = np.stack([mouth.units for mouth in mouths.values()])
+    tongues = np.stack([mouth.tongue for mouth in mouths.values()])
+    far, near, reach = (taps[away] for taps in (_ROUND, _LIPS, _REACH))
+    moved = np.where(_FAR, far @ units, near @ units)
+    moved[_CONTACT] = (reach[:, None] * units[:, _CONTACT]).max(0)
+    tongue = near @ tongues
+    tongue[0] = (reach * tongues[:, 0]).max()
+    holds = max(float(share) * mouth.holds for share, mouth in zip(reach, mouths.values(), strict=True))
+    seals = max(
+        float(share) ** SEALING * mouth.seals for share, mouth in zip(reach, mouths.values(), strict=True)
+    )
+    return Mouth(sealed(moved, seals), holds, tongue, seals)

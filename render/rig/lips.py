@@ -33,7 +33,7 @@ _UNSURE, _SURE = 0.22, 0.45
 """Evidence for a closing sound from which the lips start to obey it, and obey it alone."""
 _OWN = (PAST_ROWS - ROWS_PER_TICK // 2, PAST_ROWS + ROWS_PER_TICK // 2)
 """The frame's own rows: every row belongs to exactly one frame."""
-_EASE_ROWS, _PART_ROWS = 5.0, 8.0
+_EASE_ROWS, _PART_ROWS = 4.0, 7.0
 """Rows over which lips come together before a closure, and part after it."""
 _BURST_ROWS = 3.5
 """Rows before the end of a closure at which the lips begin to part."""
@@ -42,7 +42,7 @@ _SWING_ROWS = 7.8
 _CROWDED_ROWS = (3.0, 11.0)
 """Between two closures: up to the first, lips stay as near each other as `_CROWDED`; from the last on, they
 open as ever."""
-_CROWDED = 0.35
+_CROWDED = 0.45
 """How far lips stay together there."""
 _BITE_ROWS = 3.0
 """Nearness in time of the sounds that say whether a closure is a bite."""

@@ -19,9 +19,9 @@ F32 = NDArray[np.float32]
 
 AROUND = 3
 """Frames before and after one that bound its opening."""
-PARTING, MEETING = 0.066, 0.07
-"""Model units (1 dm) by which lips may part, and meet, in a frame: about a third of the widest that speech
-opens them, so three frames."""
+PARTING, MEETING = 0.06, 0.063
+"""Model units (1 dm) by which lips may part, and meet, in a frame: about a quarter of the widest that speech
+opens them, so four frames."""
 
 _GAP: Final = unit_vector(
     {

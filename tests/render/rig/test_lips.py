@@ -155,7 +155,7 @@ def test_lips_take_more_than_a_frame_to_shut_and_to_part() -> None:
     found = frames(certain(timeline([("aa", 24), ("pp", 8), ("aa", 24)])))
     opening = [gap(found[frame].units) / OPEN for frame in range(7, 17)]
     assert min(opening) == 0
-    assert np.abs(np.diff(opening)).max() < 0.75
+    assert np.abs(np.diff(opening)).max() < 0.8
     assert sum(0.05 < each < 0.8 for each in opening) >= 2
 
 
