@@ -1,10 +1,11 @@
 """Where the eyes look: fixations, jumps between them, and the head that follows the large ones.
 
-Most of the time the eyes rest on the viewer; who thinks or speaks looks away for a moment. Angles are degrees
-from the viewer, to the viewer's right and up.
+Most of the time the eyes rest on the viewer. Who is silent looks about now and then; who speaks looks into
+the lens, but for a moment's thought as a phrase begins. Angles are degrees from the viewer, to the viewer's
+right and up.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -18,12 +19,19 @@ _MEAN_FRAMES = 50.0
 LONGEST_FRAMES = 110.0
 _SHORTEST_FRAMES = 14.0
 _TEMPER = 2.0
-_AWAY_IDLE, _AWAY_TALK = 0.13, 0.26
-"""Shares of fixations that leave the viewer, silent and speaking."""
+_AWAY = 0.13
+"""Share of fixations that leave the viewer, in silence: none while there is half as much speech as can be."""
 _AWAY_BRIEF = 0.55
 """How long a look away lasts, of other fixations."""
-_NEAR_DEG = (1.6, 1.1)
-"""Spread of points on the viewer: eyes, mouth."""
+_NEAR_DEG, _STEADY = (1.6, 1.1), 0.6
+"""Spread of points on the viewer: eyes, mouth; and how much of it speaking takes away."""
+_THOUGHT = 0.4
+"""Share of phrases that begin with a look away."""
+_THOUGHT_FRAMES = (7.0, 13.0)
+_THOUGHT_DEG = ((4.0, 9.0), (-5.0, 4.0))
+"""How long it lasts, and where it goes across and up: less far than in silence."""
+_BEGUN_FRAMES = 3.0
+"""Frames after which who begins to speak without a thought looks at the viewer, wherever they looked."""
 _FAR_DEG = ((7.5, 16.0), (-6.5, 7.0))
 """Range of looks away, across and up."""
 _TREMBLE_FRAMES = 17.0
@@ -54,7 +62,7 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class _Fixation:
     """From frame `moment` the eyes rest at `near`, or at `away` when `urge` is under the share of looks
-    away."""
+    away that silence leaves."""
 
     moment: float
     urge: float
@@ -62,8 +70,18 @@ class _Fixation:
     away: tuple[float, float]
 
     def point(self, speaking: float) -> tuple[float, float]:
-        leaves = self.urge < _AWAY_IDLE + (_AWAY_TALK - _AWAY_IDLE) * speaking
-        return self.away if leaves else self.near
+        if self.urge < _AWAY * (1.0 - 2.0 * speaking):
+            return self.away
+        wide = 1.0 - _STEADY * speaking
+        return self.near[0] * wide, self.near[1] * wide
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """From frame `moment` on the eyes rest at `point`."""
+
+    moment: float
+    point: tuple[float, float]
 
 
 class Gaze:
@@ -73,18 +91,19 @@ class Gaze:
         self._chance = chance
         self._fixations = lru_cache(maxsize=8)(self._draw)
         self._trembles = lru_cache(maxsize=8)(self._draw_trembles)
+        self._thoughts = lru_cache(maxsize=64)(self._draw_thought)
 
-    def at(self, index: int, speaking: Callable[[float], float]) -> Look:
+    def at(self, index: int, speaking: Callable[[float], float], phrases: Sequence[int] = ()) -> Look:
         """The look at frame `index`. `speaking(frame)` tells 0..1 of that frame or one up to
-        2 * LONGEST_FRAMES before it."""
-        recent = self._recent(index)
-        points = [fixation.point(speaking(fixation.moment)) for fixation in recent]
+        2 * LONGEST_FRAMES before it; `phrases` are frames at which speech began after a pause."""
+        recent = self._rests(index, speaking, phrases)
+        points = [rest.point for rest in recent]
         since = index - recent[-1].moment
         there, here = points[-2:]
         share = hermite(since / jump_frames(hypot(here[0] - there[0], here[1] - there[1])))
         tremble = self._tremble(index)
         eyes = _between(there, here, share)
-        head = _followed([index - fixation.moment for fixation in recent], points)
+        head = _followed([index - rest.moment for rest in recent], points)
         return Look((eyes[0] + tremble[0], eyes[1] + tremble[1]), head)
 
     def jumps(self, first: float, last: float) -> list[float]:
@@ -94,10 +113,21 @@ class Gaze:
         for block in range(int(first // span), int(last // span) + 1):
             fixations = (*self._fixations(block - 1)[-1:], *self._fixations(block))
             for before, now in pairwise(fixations):
-                leaves = min(before.urge, now.urge) < _AWAY_IDLE
+                leaves = min(before.urge, now.urge) < _AWAY
                 if leaves and first <= now.moment <= last:
                     found.append(now.moment)
         return found
+
+    def _rests(self, index: int, speaking: Callable[[float], float], phrases: Sequence[int]) -> list[_Rest]:
+        """Where the eyes have lately rested, and rest at `index`; speech that begins cuts in."""
+        rests = [_Rest(each.moment, each.point(speaking(each.moment))) for each in self._recent(index)]
+        for phrase in phrases:
+            thought = self._thoughts(phrase)
+            if thought[-1].moment < rests[0].moment or phrase > index:
+                continue
+            around = [each for each in rests if not phrase <= each.moment <= thought[-1].moment]
+            rests = sorted((*around, *thought), key=lambda each: each.moment)
+        return [each for each in rests if each.moment <= index]
 
     def _recent(self, index: int) -> tuple[_Fixation, ...]:
         """The fixation that holds at `index`, last, after those from which the head may still be turning."""
@@ -124,12 +154,10 @@ class Gaze:
         random = self._chance.generator("gaze", block)
         urges = random.random(BLOCK).tolist()
         for place in range(1, BLOCK):
-            if urges[place - 1] < _AWAY_TALK and urges[place] > 0.05:
-                urges[place] = max(urges[place], _AWAY_TALK)
+            if urges[place - 1] < _AWAY and urges[place] > 0.05:
+                urges[place] = max(urges[place], _AWAY)
         gaps = self._chance.gaps(random, shape=_TEMPER, shortest=0.2)
-        gaps = [
-            gap * (_AWAY_BRIEF if urge < _AWAY_TALK else 1.0) for gap, urge in zip(gaps, urges, strict=True)
-        ]
+        gaps = [gap * (_AWAY_BRIEF if urge < _AWAY else 1.0) for gap, urge in zip(gaps, urges, strict=True)]
         frames = _fitted(gaps)
         near = [random.normal(0, spread, BLOCK).clip(-2.2 * spread, 2.2 * spread) for spread in _NEAR_DEG]
         side = random.choice((-1.0, 1.0), BLOCK)
@@ -141,6 +169,20 @@ class Gaze:
             fixations.append(_Fixation(moment, urge, (x, y), (far_x, far_y)))
             moment += gap
         return tuple(fixations)
+
+    def _draw_thought(self, phrase: int) -> tuple[_Rest, ...]:
+        """What the eyes do as a phrase begins: back to the viewer, or away first."""
+        random = self._chance.generator("thought", phrase)
+        leaves, left, share, across, up, *near = random.random(7).tolist()
+        ahead = tuple(
+            (2.0 * each - 1.0) * (1.0 - _STEADY) * wide for each, wide in zip(near, _NEAR_DEG, strict=True)
+        )
+        if leaves >= _THOUGHT:
+            return (_Rest(phrase + _BEGUN_FRAMES, (ahead[0], ahead[1])),)
+        (least, most), (low, high) = _THOUGHT_DEG
+        far = (least + (most - least) * across) * (-1.0 if left < 0.5 else 1.0)
+        lasts = _THOUGHT_FRAMES[0] + (_THOUGHT_FRAMES[1] - _THOUGHT_FRAMES[0]) * share
+        return _Rest(phrase, (far, low + (high - low) * up)), _Rest(phrase + lasts, (ahead[0], ahead[1]))
 
     def _draw_trembles(self, block: int) -> tuple[list[float], list[float], list[float]]:
         random = self._chance.generator("tremble", block)

@@ -95,7 +95,7 @@ class LifeProcess:
     def at(self, index: int, *, talk: Talk = SILENCE, rate: BlinkRate) -> Life:
         """Life at frame `index`."""
         speaking = talk.speaking(index)
-        look = self._gaze.at(index, talk.speaking)
+        look = self._gaze.at(index, talk.speaking, talk.phrases)
         breath = self._breath.at(index, speaking, talk.phrases)
         lean = self._posture.lean(index, speaking)
         gesture = self._gestures.at(index, max(speaking, _resumed(index, talk)), talk.beats, talk.ended)

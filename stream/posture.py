@@ -35,7 +35,7 @@ class Posture:
         drift = 0.30 * self._chance.noise("drift", index, 211.0) + 0.06 * self._chance.noise(
             "waver", index, 47.0
         )
-        stir = 0.34 * speaking * self._chance.noise("stir", index, 41.0)
+        stir = 0.45 * speaking * self._chance.noise("stir", index, 41.0)
         return min(max(self._weight(index) + drift + stir, -1.0), 1.0)
 
     def head(self, index: int, speaking: float, breath: float, lean: float) -> F64:

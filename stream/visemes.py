@@ -47,17 +47,22 @@ _DIPHTHONG = {
     "O": ("oh", "ou"),
     "Q": ("eh", "ou"),
 }
+_LOOKS = {"l": "nn", "ŋ": "kk", "w": "ou", "j": "ih"}
+_SEEN = _SINGLE | {symbol: VISEMES.index(name) for symbol, name in _LOOKS.items()}
+"""What lips and tongue do for sounds that go by another name where only the ear decides: no L is round."""
 _STRESS = frozenset("ˈˌ")
 _LONG = "ː"
 
 
-def cues_of(phonemes: Sequence[str], durations: Iterable[int]) -> list[Cue]:
-    """Cues for `phonemes` (one symbol each, pads and punctuation included) that last `durations` samples.
+def cues_of(phonemes: Sequence[str], durations: Iterable[int], *, seen: bool = False) -> list[Cue]:
+    """Cues for `phonemes` (one symbol each, pads and punctuation included) that last `durations` samples: as
+    a net names sounds that it hears, or as they are `seen` on who says them.
 
     The cues cover the whole time without a gap. Stress marks lend their time to the sound that follows; a
     length mark or a short word gap holds the shape before it; a diphthong turns at 55 % of its time;
     everything else is silence.
     """
+    single = _SEEN if seen else _SINGLE
     cues: list[Cue] = []
     at = 0
     lead: int | None = None
@@ -74,8 +79,8 @@ def cues_of(phonemes: Sequence[str], durations: Iterable[int]) -> list[Cue]:
             first, second = (VISEMES.index(name) for name in _DIPHTHONG[symbol])
             turn = begin + (end - begin) * 55 // 100
             cues += (Cue(first, begin, turn), Cue(second, turn, end))
-        elif symbol in _SINGLE:
-            cues.append(Cue(_SINGLE[symbol], begin, end))
+        elif symbol in single:
+            cues.append(Cue(single[symbol], begin, end))
         elif cues and (symbol == _LONG or (symbol == " " and end - begin <= _SHORT_GAP)):
             cues[-1] = Cue(cues[-1].viseme, cues[-1].start, end)
         else:

@@ -80,7 +80,7 @@ class Voice:
             samples = dsp.synth(lh, theta, ln, lr, phi, f0, self._noise)
             symbols = ["_", *(symbol for symbol in phonemes if symbol in self._hibari.vocab), "_"]
             lengths = [int(units) * _DURATION_SAMPLES for units in outputs[6].ravel()]
-            yield samples, cues_of(symbols, lengths), lengths[0]
+            yield samples, cues_of(symbols, lengths, seen=True), lengths[0]
 
 
 class Mouth:

@@ -15,8 +15,8 @@ U8 = NDArray[np.uint8]
 BROW_WAYS: Final = ("left tail", "right tail", "inner", "knit")
 """The ends beside the temples up, the model's left one first; those beside the nose up; and together."""
 _TAIL_UP, _TAIL_AT, _TAIL_WIDE, _TAIL_BEYOND = 0.05, (0.255, 0.13), (0.055, 0.11), 0.5
-_INNER_UP, _INNER_AT, _INNER_WIDE = 0.040, (-0.14, 0.19), (0.085, 0.09)
-_KNIT, _KNIT_WIDE = 0.032, (0.10, 0.10)
+_INNER_UP, _INNER_AT, _INNER_WIDE = 0.056, (-0.14, 0.19), (0.085, 0.09)
+_KNIT, _KNIT_WIDE = 0.040, (0.10, 0.10)
 """By how much, where beside and above the middle of an eye, and over which width and height, in model units
 (1 dm); beyond a tail its width counts for as much more as the last number says."""
 _BEFORE: Final = -0.35

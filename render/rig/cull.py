@@ -1,4 +1,5 @@
-"""Leaving out what an opaque picture hides: triangles laid under it that lie in whole tiles of it."""
+"""Leaving out what is hidden: triangles laid under an opaque picture that lie in whole tiles of it, and those
+above and below a gap through which they would be seen."""
 
 import numpy as np
 from numba import int64, njit, types
@@ -59,6 +60,21 @@ def under_tiles(screen: F32, triangles: I32, tiles: U8) -> I32:
             for x in range(first, last + 1):
                 seen |= tiles[y, x] != 0
         if seen:
+            kept[count, 0], kept[count, 1], kept[count, 2] = a, b, c
+            count += 1
+    return kept[:count]
+
+
+@njit(_I2(_F2, _I2, types.float64, types.float64), cache=True, nogil=True, fastmath=True, error_model="numpy")
+def within_rows(screen: F32, triangles: I32, top: float, bottom: float) -> I32:
+    """Those of `triangles` (T, 3) on the `screen` (V, 3) that reach between the rows `top` and `bottom`."""
+    kept, count = np.empty(triangles.shape, np.int32), 0
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        first, last = screen[a, 1], screen[a, 1]
+        first, last = min(first, screen[b, 1]), max(last, screen[b, 1])
+        first, last = min(first, screen[c, 1]), max(last, screen[c, 1])
+        if last >= top and first <= bottom:
             kept[count, 0], kept[count, 1], kept[count, 2] = a, b, c
             count += 1
     return kept[:count]

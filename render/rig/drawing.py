@@ -68,14 +68,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Posed:
-    """A mesh in one pose: `screen` (V, 3), `uv` (V, 2) with the eyes turned, `tone` (V, 3) of the mouth,
-    whose lips are `parted` or not, `pulls` and `lights` of both folds and eyes, `fringe` with `edge_count`
-    edges of the outline."""
+    """A mesh in one pose: `screen` (V, 3), `uv` (V, 2) with the eyes turned, `tone` (V, 3) of the mouth, and
+    those of its triangles `inner` (T, 3) that may be seen; `pulls` and `lights` of both folds and eyes,
+    `fringe` with `edge_count` edges of the outline."""
 
     screen: F32
     uv: F32
     tone: F32
-    parted: bool
+    inner: I32
     pulls: tuple[float, float]
     lights: tuple[F32, F32]
     fringe: edges.Fringe
@@ -92,7 +92,7 @@ def draw_head(
         shade = folds.shade(pull)
         if shade is not None:
             target.layer(posed.screen, crease.triangles, crease.uv, shade, _FOLD_BIAS, 0.0)
-    target.toned(posed.screen, mesh.inner if posed.parted else mesh.lining, posed.tone, _INNER_BIAS)
+    target.toned(posed.screen, posed.inner, posed.tone, _INNER_BIAS)
     for eye, light in zip(eyes, posed.lights, strict=True):
         target.eye(posed.screen, eye, posed.uv, mesh.shade, light, mesh.eye_texture)
     fringe, texture = posed.fringe, mesh.skin_texture

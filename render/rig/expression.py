@@ -27,33 +27,43 @@ EMOTIONS: Final[dict[str, F32]] = {
             "eyeSquint": 0.40,
             "browOuterUp": 0.12,
         },
-        "serious": {"browDown": 0.95, "eyeSquint": 0.30, "mouthPress": 0.30, "mouthFrown": 0.85},
+        "serious": {
+            "browDown": 0.95,
+            "eyeSquint": 0.32,
+            "mouthPress": 0.70,
+            "mouthRollLower": 0.22,
+            "mouthRollUpper": 0.12,
+            "mouthFrown": 0.52,
+        },
         "surprised": {"browInnerUp": 0.95, "browOuterUp": 0.75, "eyeWide": 0.55, "jawOpen": 0.15},
         "sad": {
-            "browInnerUp": 0.90,
-            "mouthFrown": 0.85,
-            "mouthShrugLower": 0.32,
-            "eyeLookDown": 0.06,
+            "browInnerUp": 1.00,
+            "mouthFrown": 1.00,
+            "mouthShrugLower": 0.42,
+            "eyeLookDown": 0.12,
+            "eyeBlink": 0.10,
         },
         "concerned": {
-            "browInnerUp": 0.60,
-            "browDown": 0.75,
-            "eyeSquint": 0.42,
-            "mouthFrown": 0.38,
-            "mouthPress": 0.25,
-            "mouthStretch": 0.12,
+            "browInnerUp": 1.00,
+            "browDown": 0.90,
+            "eyeSquint": 0.50,
+            "mouthFrown": 0.20,
+            "mouthStretch": 0.22,
+            "mouthUpperUp": 0.06,
         },
     }.items()
 }
 _BEARING_DEG: Final = {
     "neutral": (0.0, 0.0, 0.0),
     "happy": (0.0, -1.0, 0.8),
-    "serious": (0.0, 1.5, 0.0),
+    "serious": (0.0, 1.0, 0.0),
     "surprised": (0.0, -2.5, 0.0),
-    "sad": (0.0, 3.5, 1.2),
-    "concerned": (0.0, 1.2, 2.2),
+    "sad": (0.0, 5.5, 1.5),
+    "concerned": (0.0, 1.5, 4.5),
 }
 """Yaw, pitch and roll that go with an emotion."""
+_STIR: Final = {"serious": 0.45, "sad": 0.55, "concerned": 0.8, "surprised": 1.1, "happy": 1.15}
+"""How much head and eyes move in an emotion, of what they do in a calm face."""
 HEAD_LIMIT_DEG: Final = np.array([20.0, 12.0, 14.0], np.float32)
 """Yaw, pitch and roll that the drawing shows cleanly."""
 _YIELDING: Final = np.array([unit.startswith(("mouth", "jaw")) for unit in UNITS], np.bool_)
@@ -69,13 +79,14 @@ _HEAD_ACCELERATION = 0.30
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What the controls ask for: `units` (52,), `head` (3,) degrees, `gaze` (2,), `intensity` of the
-    mouth."""
+    """What the controls ask for: `units` (52,), `head` (3,) degrees, `gaze` (2,), `intensity` of the mouth,
+    and how much head and eyes `stir`."""
 
     units: F32
     head: F32
     gaze: F32
     intensity: float
+    stir: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +108,7 @@ class Fade:
             _between(old.head, new.head, share),
             _between(old.gaze, new.gaze, share),
             old.intensity + share * (new.intensity - old.intensity),
+            old.stir + share * (new.stir - old.stir),
         )
 
     def turned(self, controls: Controls, frame: int) -> "Fade":
@@ -110,14 +122,17 @@ def aim(controls: Controls) -> Aim:
     yaw = controls.head_yaw + _FOLLOW_DEG * controls.gaze_x
     head = np.array([yaw, controls.head_pitch, controls.head_roll], np.float32)
     units = np.zeros(len(UNITS), np.float32)
+    stir = 1.0
     for name, weight in controls.moods.items():
         units += EMOTIONS[name] * np.float32(weight)
         head += np.array(_BEARING_DEG[name], np.float32) * np.float32(weight)
+        stir += (_STIR.get(name, 1.0) - 1.0) * weight
     return Aim(
         units,
         head,
         np.array([controls.gaze_x, controls.gaze_y], np.float32),
         controls.intensity,
+        stir,
     )
 
 

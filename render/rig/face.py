@@ -1,13 +1,14 @@
 """One avatar at one size, prepared to be posed and drawn: shared by every slot, changed by none."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from ..avatar import Avatar, View
-from . import brows, edges, folds, mouth, plate, posing, raster, seal, smooth
+from . import brows, cull, edges, folds, mouth, plate, posing, raster, seal, smooth
 from .drawing import Box, Posed, Target, clear, draw_cover, draw_hair, draw_head
 from .eyes import Eye
 from .interior import Interior
@@ -25,6 +26,9 @@ U32 = NDArray[np.uint32]
 _PUCKER = UNITS.index("mouthPucker")
 _MARGIN_PX = 4
 """Room around what is drawn: for its fringe, and for what is looked at beside that."""
+_BEYOND_LIPS_DM: Final = 0.12
+"""How far above and below the middle of the lips' gap the mouth's inside may be seen, as at the corners of a
+tilted head, in model units."""
 _COLLAR_WEIGHT, _SKULL_WEIGHT = 8, 250
 """Head weights of what stays with the shoulders, and of what moves with the whole head."""
 
@@ -171,7 +175,8 @@ class Face:
     def _posed(self, motion: Motion, canvas: Canvas) -> Posed:
         """What the head shows beside its shape: lit mouth, turned eyes and outline."""
         mesh, outline, fringe = self._mesh, self._outline, canvas.fringe
-        posing.normals(canvas.world, mesh.inner, canvas.normal)
+        inner = self._seen_inside(canvas)
+        posing.normals(canvas.world, mesh.lining if inner is mesh.lining else mesh.inner, canvas.normal)
         pursed = float(motion.units[_PUCKER])
         self._interior.light(canvas.world, canvas.screen, canvas.normal, pursed, canvas.tone)
         for eye in self._eyes:
@@ -188,11 +193,19 @@ class Face:
             uv=canvas.uv,
             tone=canvas.tone,
             lights=(left.light(units, motion.gaze), right.light(units, motion.gaze)),
-            parted=self._interior.gap(canvas.world) > 0,
+            inner=inner,
             pulls=folds.pulled(units),
             fringe=fringe,
             edge_count=count,
         )
+
+    def _seen_inside(self, canvas: Canvas) -> I32:
+        """The triangles (T, 3) of the mouth's inside that the lips as they are posed may show."""
+        if self._interior.gap(canvas.world) <= 0:
+            return self._mesh.lining
+        upper, lower = canvas.screen[self._mesh.lips, 1].tolist()
+        beyond = _BEYOND_LIPS_DM * self._dm_px
+        return cull.within_rows(canvas.screen, self._mesh.inner, upper - beyond, lower + beyond)
 
     def _box(self, canvas: Canvas, groups: tuple[Group, ...]) -> Box:
         """The part of the crop that the posed vertices of `groups` can reach."""

@@ -21,10 +21,11 @@ _OPEN_GAP = 0.025
 _TOOTH_SHADE = 0.26
 """Power of the shade that teeth lie in: light that they scatter softens the lines between them."""
 _IVORY: Final = np.array([1.0, 0.93, 0.88], np.float32)
-"""What teeth return of the light."""
+_FLESH: Final = np.array([1.0, 0.94, 0.85], np.float32)
+"""What teeth, and a tongue, return of the light, which the lips around them make warm."""
 _LIP_SHADOW, _LIP_REACH = 0.3, 0.07
 """How dark teeth are at the upper lip's edge, and how far below it its shadow ends, in model units."""
-_PURSED_SHADE = 0.5
+_PURSED_SHADE = 0.2
 """How dark it is behind lips that are pursed: they stand before what they open on."""
 _DEEPEST: Final = np.array([34, 15, 14], np.float32)
 """Colour of what no light reaches: flesh, not a hole."""
@@ -52,7 +53,7 @@ _MATERIALS: Final = {
     CAVITY: _Material(0.30, 0.55, 0.60, 0.20, 0.3, 0.0),
     UPPER_TEETH: _Material(0.69, 0.51, 0.75, 0.26, 0.75, 38.0, _LIP_SHADOW),
     LOWER_TEETH: _Material(0.42, 0.42, 0.75, 0.22, 0.75, 22.0),
-    TONGUE: _Material(0.28, 0.42, 0.80, 0.16, 0.35, 15.0),
+    TONGUE: _Material(0.33, 0.54, 0.85, 0.19, 0.35, 26.0),
 }
 
 
@@ -72,7 +73,8 @@ class Interior:
         self._material = np.ascontiguousarray(np.column_stack([table, share]).astype(np.float32))
         teeth = np.isin(mesh.part[self._vertex], (UPPER_TEETH, LOWER_TEETH))
         shade = mesh.shade[self._vertex] ** np.where(teeth, np.float32(_TOOTH_SHADE), np.float32(1))
-        tint = np.where(teeth[:, None], _IVORY, np.float32(1))
+        tongue = mesh.part[self._vertex] == TONGUE
+        tint = np.where(teeth[:, None], _IVORY, np.where(tongue[:, None], _FLESH, np.float32(1)))
         self._albedo = np.ascontiguousarray(mesh.color[self._vertex] * tint * shade[:, None])
         self._mouth_depth = mesh.mouth_depth
         self._lips = mesh.lips

@@ -19,6 +19,8 @@ from numba.extending import intrinsic
 _CHANNELS, _PAIR = 4, 8
 GROUP: Final = 8
 """Pixels that are looked at together."""
+RUN: Final = 32
+"""Bytes that are blended together."""
 _I8, _I16, _I32 = ir.IntType(8), ir.IntType(16), ir.IntType(32)
 
 
@@ -116,6 +118,31 @@ def _mix(typing_context, a, b, share):
     return types.uint32(types.uint32, types.uint32, types.int64), build
 
 
+@intrinsic
+def _blend(typing_context, source, upper, lower, w00, w01, w10, w11, out, at):
+    """`blend(source, upper, lower, w00, w01, w10, w11, out, at)` writes RUN bytes of `out` (M,) uint8 from
+    `at` on: those of `source` (N,) uint8 from `upper` on, the pixels after them, and the same from `lower`
+    on, by weights of 256 together. A plain loop multiplies numbers of 8 bits as such of 64."""
+
+    def build(context, builder, signature, arguments):
+        array, above, below, *weights, target, start = arguments
+        lanes = ir.VectorType(_I8, RUN).as_pointer()
+        bytes_in = context.make_array(signature.args[0])(context, builder, array).data
+        bytes_out = context.make_array(signature.args[7])(context, builder, target).data
+        total = _all(128, RUN)
+        places = (place for row in (above, below) for place in (row, builder.add(row, row.type(_CHANNELS))))
+        for place, weight in zip(places, weights, strict=True):
+            texels = builder.load(builder.bitcast(builder.gep(bytes_in, [place]), lanes))
+            texels.align = 1
+            wide = builder.zext(texels, ir.VectorType(_I16, RUN))
+            total = builder.add(total, builder.mul(wide, _splat(builder, weight, RUN)))
+        narrow = builder.trunc(builder.lshr(total, _all(8, RUN)), ir.VectorType(_I8, RUN))
+        builder.store(narrow, builder.bitcast(builder.gep(bytes_out, [start]), lanes)).align = 1
+        return context.get_dummy_value()
+
+    return types.none(source, *(types.int64,) * 6, out, types.int64), build
+
+
 def _folded(context, builder: ir.IRBuilder, kind, array: ir.Value, index: ir.Value, fold) -> ir.Value:
     """The bits of a GROUP of pixels from `index` on, put together by `fold`."""
     data = context.make_array(kind)(context, builder, array).data
@@ -175,6 +202,7 @@ def _fetch(typing_context, texture, index):
 sample: Final[Callable[..., np.uint32]] = _sample
 over: Final[Callable[..., np.uint32]] = _over
 mix: Final[Callable[..., np.uint32]] = _mix
+blend: Final[Callable[..., None]] = _blend
 all_of: Final[Callable[..., np.uint32]] = _all_of
 any_of: Final[Callable[..., np.uint32]] = _any_of
 fetch: Final[Callable[..., None]] = _fetch

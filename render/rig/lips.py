@@ -33,7 +33,7 @@ _UNSURE, _SURE = 0.22, 0.45
 """Evidence for a closing sound from which the lips start to obey it, and obey it alone."""
 _OWN = (PAST_ROWS - ROWS_PER_TICK // 2, PAST_ROWS + ROWS_PER_TICK // 2)
 """The frame's own rows: every row belongs to exactly one frame."""
-_EASE_ROWS, _PART_ROWS = 5.0, 8.0
+_EASE_ROWS, _PART_ROWS = 4.0, 7.0
 """Rows over which lips come together before a closure, and part after it."""
 _BURST_ROWS = 3.5
 """Rows before the end of a closure at which the lips begin to part."""
@@ -42,7 +42,7 @@ _SWING_ROWS = 7.8
 _CROWDED_ROWS = (3.0, 11.0)
 """Between two closures: up to the first, lips stay as near each other as `_CROWDED`; from the last on, they
 open as ever."""
-_CROWDED = 0.35
+_CROWDED = 0.45
 """How far lips stay together there."""
 _BITE_ROWS = 3.0
 """Nearness in time of the sounds that say whether a closure is a bite."""
@@ -50,10 +50,11 @@ _NARROWED = 0.92
 """How far a bite decides how wide and round lips are."""
 _SEALED, _FUNNEL_SEALED = 1.05, 0.2
 """Of the jaw's opening and the lips' funnel: lips that reach toward each other so far meet."""
-_SEALING = 1.5
+SEALING = 1.5
 """Lips on their way reach by this power of how far they are held: so the gap between them grows evenly."""
-_JAW_OBEYS = 0.45
-"""Of a closing sound's strength, what the jaw feels of it."""
+_OBEYS: Final = {(1, name): 0.45 for name in ("pp", "ff")} | {(2, name): 2.2 for name in ("th", "dd", "nn")}
+"""Of a sound's strength, what the jaw (1) feels of one that the lips close for, and how much more the tongue
+(2) of one that its tip makes."""
 _REACH = 1.2
 """Blending weakens every target; this gives the strength back."""
 _ROUNDEST = 0.84
@@ -74,7 +75,7 @@ _FIRMNESS = 0.45
 
 _RANGE_DB = 17.0
 """Below the voice's usual peak, over which the mouth shrinks to its softest."""
-_SOFTEST, _LOUDEST = 0.36, 1.1
+_SOFTEST, _LOUDEST = 0.46, 1.1
 _GONE_DB, _FADING_DB = -46.0, -30.0
 """Against the usual peak: here a voice has ended, whatever shapes are left, and here it begins to end."""
 _LOUD_ROWS = slice(PAST_ROWS - 5, PAST_ROWS + 9)
@@ -99,7 +100,7 @@ def _dominance() -> F32:
         for viseme, name in enumerate(VISEMES):
             shape = SHAPES[name]
             width = np.where(late > 0, shape.rise, shape.fade) * slowness
-            strength = shape.strength * (_JAW_OBEYS if group == 1 and viseme in (_PP, _FF) else 1.0)
+            strength = shape.strength * _OBEYS.get((group, name), 1.0)
             table[group, :, viseme] = strength * np.exp(-np.square(late / width))
     return table
 
@@ -114,12 +115,13 @@ _WHOLE: Final = TARGETS.sum(0)
 
 @dataclass(frozen=True, slots=True)
 class Mouth:
-    """`units` (52,) face units, how firmly a closing sound `holds` them, 0..1, and the `tongue` (3,): tip up,
-    back up and low."""
+    """`units` (52,) face units, how firmly a closing sound `holds` them, 0..1, the `tongue` (3,): tip up,
+    back up and low, and how far the lip below `seals` a jaw that is open, 0..1."""
 
     units: F32
     holds: float
     tongue: F32 = field(default_factory=lambda: np.zeros(3, np.float32))
+    seals: float = 0.0
 
 
 def asleep() -> Mouth:
@@ -140,14 +142,23 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     units = _molded(share.reshape(-1) @ _PARTS, pull[0])
     firm = 1.0 + (scale - 1.0) * _FIRMNESS
     size = np.where(OPENING, np.float32(_REACH * scale), np.float32(_REACH * max(firm, 0.0)))
-    size[_TONGUE] = min(scale, 1.0)
+    size[_TONGUE] = min(max(firm, 0.0), 1.0)
     units = units * size
     units[_PUCKER] = min(units[_PUCKER], _ROUNDEST)
     hold, bite = grip(rows)
+    seals = hold**SEALING * (1.0 - bite**3)
     if hold > 0:
-        units = _held(units, hold, bite)
+        units = sealed(_held(units, hold, bite), seals)
     moved = np.clip(units * np.float32(awake), 0, 1).astype(np.float32)
-    return Mouth(moved, hold * awake, (share[2] @ TONGUE_TARGETS * np.float32(awake)).astype(np.float32))
+    tongue = (share[2] @ TONGUE_TARGETS * np.float32(awake)).astype(np.float32)
+    return Mouth(moved, hold * awake, tongue, seals)
+
+
+def sealed(units: F32, seals: float) -> F32:
+    """`units` whose lips reach toward each other so far, 0..1, as an open jaw and a funnel ask of them."""
+    reached = units.copy()
+    reached[_SEAL] = seals * (_SEALED * units[_JAW] + _FUNNEL_SEALED * units[_FUNNEL])
+    return reached
 
 
 def _molded(units: F32, pull: F32) -> F32:
@@ -164,7 +175,6 @@ def _held(units: F32, hold: float, bite: float) -> F32:
     held = np.where(_CONTACT, units + np.float32(hold) * (closed - units), units)
     held[_MOLD] += _NARROWED * hold * bite * (closed[_MOLD] - held[_MOLD])
     held[_JAW] += np.float32(hold * bite) * (closed[_JAW] - held[_JAW])
-    held[_SEAL] = hold**_SEALING * (1.0 - bite**3) * (_SEALED * held[_JAW] + _FUNNEL_SEALED * held[_FUNNEL])
     return held
 
 

@@ -19,9 +19,9 @@ F32 = NDArray[np.float32]
 
 AROUND = 3
 """Frames before and after one that bound its opening."""
-PARTING, MEETING = 0.072, 0.078
-"""Model units (1 dm) by which lips may part, and meet, in a frame: about a third of the widest that speech
-opens them, so three frames."""
+PARTING, MEETING = 0.06, 0.063
+"""Model units (1 dm) by which lips may part, and meet, in a frame: about a quarter of the widest that speech
+opens them, so four frames."""
 
 _GAP: Final = unit_vector(
     {
@@ -47,7 +47,7 @@ _FULL = 0.5
 """Of the way from a curve that cuts all peaks to one that fills all valleys."""
 _LOOSE = 0.3
 """Further than lips ever part."""
-_HASTE = 1.6
+_HASTE = 1.35
 """How much faster than `MEETING` lips come to a closure that was not foreseen."""
 
 
@@ -98,4 +98,4 @@ def led(mouth: Mouth, apart: float) -> Mouth:
     else:
         shrinking = float(_GAP[_SHRINKS] @ mouth.units[_SHRINKS])
         units[_SHRINKS] *= np.float32(min(max((apart - gap) / max(shrinking, 1e-6) + 1, 0.0), 1.0))
-    return Mouth(units, mouth.holds, mouth.tongue)
+    return Mouth(units, mouth.holds, mouth.tongue, mouth.seals)

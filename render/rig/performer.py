@@ -45,7 +45,7 @@ _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10, "eyeLookDown": 0.28}
 _WARM = unit_vector({"mouthSmile": 0.11, "cheekSquint": 0.12, "mouthDimple": 0.03})
 """What a face does that likes whom it sees; speech and other moods take it back."""
 _FROWN = UNITS.index("mouthFrownLeft")
-_SKEW_BROW, _SKEW_REST = 0.12, 0.05
+_SKEW_BROW, _SKEW_REST = 0.04, 0.05
 
 
 def _skew() -> F32:
@@ -155,9 +155,9 @@ def _swung(motion: Motion) -> tuple[float, float]:
 
 
 def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
-    head = limited(life.head.astype(np.float32) + want.head)
+    head = limited((life.head * want.stir).astype(np.float32) + want.head)
     held = np.array([-head[0], head[1]], np.float32)
-    aimed = (life.eyes.astype(np.float32) + held) / GAZE_RANGE_DEG + want.gaze
+    aimed = ((life.eyes * want.stir).astype(np.float32) + held) / GAZE_RANGE_DEG + want.gaze
     aside = float(aimed[0]) * float(GAZE_RANGE_DEG[0]) / _ASIDE_DEG
     aimed[0] /= (1 + aside**4) ** 0.25
     gaze = np.clip(aimed, -1, 1).astype(np.float32)

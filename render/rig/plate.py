@@ -12,7 +12,7 @@ from numba import int64, njit, types
 from numpy.typing import NDArray
 
 from ..avatar import View
-from .lanes import GROUP, all_of, any_of, over, sample
+from .lanes import GROUP, RUN, all_of, any_of, blend, over, sample
 
 F32 = NDArray[np.float32]
 I32 = NDArray[np.int32]
@@ -91,11 +91,11 @@ class Bands:
 
 _HEAD_RISE = 0.5
 """Of a breath's rise at the collar."""
-_BREATH, _LEAN = 0.005, 0.015
+_BREATH, _LEAN = 0.008, 0.022
 """Largest shifts as shares of the head's height."""
 _CHEST_DM = 1.1
 """How far before the axis of its turn the chest is seen."""
-_LEAN_DEG = 0.35
+_LEAN_DEG = 0.6
 """Tilt of the shoulders at full lean."""
 _SIDE_DM = 1.3
 """Half width over which a tilt grows: beyond it a shoulder goes up or down as a whole."""
@@ -215,16 +215,19 @@ def _blend_rows(
 ) -> None:
     """Bytes `first` to `last` of `out`: what lies in `source` between the rows that begin at `upper` and at
     `lower`, by `across` columns and `down` rows of 1/16."""
-    w00, w01 = np.uint16((STEPS - down) * (STEPS - across)), np.uint16((STEPS - down) * across)
-    w10, w11 = np.uint16(down * (STEPS - across)), np.uint16(down * across)
-    for k in range(last - first):
+    w00, w01 = (STEPS - down) * (STEPS - across), (STEPS - down) * across
+    w10, w11 = down * (STEPS - across), down * across
+    whole = (last - first) // RUN * RUN
+    for k in range(0, whole, RUN):
+        blend(source, upper + k, lower + k, w00, w01, w10, w11, out, first + k)
+    for k in range(whole, last - first):
         total = (
             source[np.uint64(upper + k)] * w00
             + source[np.uint64(upper + k + 4)] * w01
             + source[np.uint64(lower + k)] * w10
             + source[np.uint64(lower + k + 4)] * w11
         )
-        out[np.uint64(first + k)] = np.uint8((total + np.uint16(128)) >> np.uint16(8))
+        out[np.uint64(first + k)] = np.uint8((total + 128) >> 8)
 
 
 @njit(nogil=True, error_model="numpy")

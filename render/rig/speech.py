@@ -11,7 +11,8 @@ from ...stream.life import MEMORY_FRAMES, Talk
 from ...stream.media import TickAudio
 from ...stream.visemes import ROWS_PER_TICK, SILENCE
 from . import lips, opening, prosody
-from .viseme import LATE_ROWS, HearingState, VisemeStage
+from .blur import AROUND, blurred
+from .viseme import LATE_ROWS, SOON_ROWS, HearingState, VisemeStage
 
 F32 = NDArray[np.float32]
 
@@ -124,13 +125,12 @@ class Speech:
         self._state.apart[frame % _KEPT_TICKS] = 0
         if not mouth.units.any():
             return mouth
-        asks = {0: opening.asked(mouth)}
-        for apart in range(1, opening.AROUND + 1):
-            for near in (-apart, apart):
-                asks[near] = opening.asked(self._shaped(frame + near, scale))
+        near = range(-opening.AROUND, opening.AROUND + 1)
+        mouths = {each: self._shaped(frame + each, scale) if each else mouth for each in near}
+        asks = {each: opening.asked(mouth) for each, mouth in mouths.items()}
         apart = opening.bound(asks, float(self._state.apart[(frame - 1) % _KEPT_TICKS]))
         self._state.apart[frame % _KEPT_TICKS] = apart
-        return opening.led(mouth, apart)
+        return opening.led(blurred({each: mouths[each] for each in mouths if abs(each) <= AROUND}), apart)
 
     def _shaped(self, frame: int, scale: float) -> lips.Mouth:
         """The mouth of `frame` as its sounds ask for it, however fast; `scale` is how far it opens at a usual
@@ -180,10 +180,11 @@ class Speech:
     def _note_rows(self, audio: TickAudio) -> None:
         state = self._state
         first = (audio.index + 1) * ROWS_PER_TICK - LATE_ROWS - ROWS_PER_TICK
-        place = np.arange(first, first + ROWS_PER_TICK) % _KEPT_ROWS
+        place = np.arange(first, first + ROWS_PER_TICK + SOON_ROWS) % _KEPT_ROWS
         known = state.known[place]
         heard = self._stage.step(self._hearing, audio.heard, wanted=not bool(known.all()))
-        state.rows[place] = np.where(known[:, None], state.rows[place], heard.visemes)
+        named = np.concatenate([heard.visemes, heard.soon])
+        state.rows[place] = np.where(known[:, None], state.rows[place], named)
         judged = audio.index - _JUDGED_TICKS
         rows = np.arange(judged * ROWS_PER_TICK, (judged + 1) * ROWS_PER_TICK) % _KEPT_ROWS
         state.spoken[judged % _KEPT_TICKS] &= bool(state.rows[rows, SILENCE].min() < 1 - _SPOKEN)

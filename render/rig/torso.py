@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 F32 = NDArray[np.float32]
 
 MEMORY_FRAMES: Final = 21
-_SHARE: Final = np.array([0.29, 0.28])
+_SHARE: Final = np.array([0.40, 0.42])
 """Of the head's yaw and roll, what the shoulders do in the end."""
-_MOST_DEG: Final = np.array([4.0, 1.6])
+_MOST_DEG: Final = np.array([4.6, 2.2])
 """Yaw and roll that a plate can be moved by and still look whole."""
 _SLOW_FRAMES = 2.4
 

@@ -36,6 +36,8 @@ NET_ROWS = 80
 """Rows that what the net says can depend on: those it remembers, and the tick's own."""
 _TICK_SAMPLES = WINDOW_SAMPLES + (ROWS_PER_TICK - 1) * HOP_SAMPLES
 """Samples under the four rows that a tick completes; the first row began one hop before the tick."""
+SOON_ROWS: Final = NET_LOOKAHEAD_ROWS - LOOKAHEADS[0]
+"""Rows beyond those that the net names which its quicker answer guesses at, until they are named."""
 LATE_ROWS = 1 + NET_LOOKAHEAD_ROWS
 """Rows by which the newest viseme trails the newest sound: one waits for its window, the rest for the net."""
 _FLOOR_RMS = 10 ** (-66 / 20)
@@ -66,10 +68,12 @@ class HearingState:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """`visemes` (4, 15) weights and `loud` (4,) RMS of the four rows that one tick completed."""
+    """`visemes` (4, 15) weights and `loud` (4,) RMS of the four rows that one tick completed, and a first
+    guess `soon` (SOON_ROWS, 15) at the weights of the rows that follow."""
 
     visemes: F32
     loud: F32
+    soon: F32
 
 
 def rows_ready(tick: int) -> int:
@@ -134,14 +138,14 @@ class VisemeStage:
         state.still[0] = state.still[0] + 1 if still else 0
         state.loud[:-ROWS_PER_TICK] = state.loud[ROWS_PER_TICK:].copy()
         state.loud[-ROWS_PER_TICK:] = rms
-        ready = state.loud[:ROWS_PER_TICK].copy()
-        rows = np.zeros((ROWS_PER_TICK, len(VISEMES)), np.float32)
+        loud = state.loud[: ROWS_PER_TICK + SOON_ROWS].copy()
+        rows = np.zeros((len(loud), len(VISEMES)), np.float32)
         rows[:, SILENCE] = 1
         if state.still[0] <= _REST_TICKS:
             named = self._visemes(state, window)
-            sounds = (ready > _NOTHING_RMS) & wanted
+            sounds = (loud > _NOTHING_RMS) & wanted
             rows[sounds] = named[sounds]
-        return Heard(rows, ready)
+        return Heard(rows[:ROWS_PER_TICK], loud[:ROWS_PER_TICK], rows[ROWS_PER_TICK:])
 
     def features(self, samples: F32) -> F32:
         """Log-mel rows (T, 40) of `samples`, one for each full window."""
@@ -151,10 +155,11 @@ class VisemeStage:
         return np.log(power @ self._bank + np.float32(_FLOOR))
 
     def _visemes(self, state: HearingState, window: F32) -> F32:
+        """Weights (4 + SOON_ROWS, 15) of the rows that a tick completes, and of those that follow."""
         logits, past, memory = self._run(self.features(window).T[None], state.past, state.memory)
         state.past[...], state.memory[...] = past, memory
-        answer = LOOKAHEADS.index(NET_LOOKAHEAD_ROWS) * len(VISEMES)
-        seen = logits[0, answer : answer + len(VISEMES)].T
+        quick, sure = logits[0].reshape(len(LOOKAHEADS), len(VISEMES), ROWS_PER_TICK)
+        seen = np.concatenate([sure.T, quick.T[-SOON_ROWS:]])
         odds = np.exp(seen - seen.max(1, keepdims=True))
         return odds / odds.sum(1, keepdims=True)
 

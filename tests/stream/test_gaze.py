@@ -1,7 +1,10 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from visavis.stream.chance import Chance
 from visavis.stream.gaze import Gaze, Look, jump_frames
 
@@ -19,9 +22,55 @@ def away(found: list[Look]) -> float:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_eyes_rest_on_the_viewer_most_of_the_time(seed: int) -> None:
-    rest, talk = (away(looks(seed, range(10 * MINUTE), speaking=level)) for level in (0.0, 1.0))
-    assert 0.04 < rest < 0.15
-    assert 1.2 * rest < talk < 0.25
+    assert 0.04 < away(looks(seed, range(10 * MINUTE))) < 0.15
+
+
+def spoken(seed: int, frames: range, phrases: Sequence[int]) -> NDArray[np.float64]:
+    """How far the eyes of who speaks, with a short pause before each of the `phrases`, are from the lens."""
+    gaze = Gaze(Chance(seed))
+    found = [
+        gaze.at(index, lambda _: 0.9, [each for each in phrases if index - 240 < each <= index])
+        for index in frames
+    ]
+    return np.hypot(*np.array([look.eyes for look in found]).T)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_who_speaks_looks_into_the_lens_but_for_a_moment_as_a_phrase_begins(seed: int) -> None:
+    phrases = range(0, 4 * MINUTE, 63)
+    off = spoken(seed, range(4 * MINUTE), phrases)
+    assert (off < 2).mean() > 0.85
+    edges = np.flatnonzero(np.diff((off > 3).astype(int), prepend=0, append=0)).reshape(-1, 2)
+    assert len(edges) > 20
+    assert np.diff(edges, axis=1).max() <= 15
+    assert (edges[:, 0] % 63).max() <= 3
+
+
+def test_looks_of_who_speaks_go_to_both_sides() -> None:
+    gaze = Gaze(Chance(2))
+    across = [gaze.at(each + 5, lambda _: 0.9, (each,)).eyes[0] for each in range(0, 9000, 60)]
+    assert sum(each > 3 for each in across) > 15
+    assert sum(each < -3 for each in across) > 15
+
+
+def test_who_begins_to_speak_comes_back_to_the_viewer_wherever_they_looked() -> None:
+    gaze = Gaze(Chance(4))
+    idle = [gaze.at(index, lambda _: 0.0) for index in range(4 * MINUTE)]
+    begins = [index for index, look in enumerate(idle[:-20]) if np.hypot(*look.eyes) > 7][::9]
+    assert len(begins) > 20
+    for begin in begins:
+        back = gaze.at(begin + 15, lambda frame, begin=begin: float(frame >= begin), (begin,))
+        assert np.hypot(*back.eyes) < 3
+
+
+def test_a_look_at_the_viewer_strays_less_in_speech() -> None:
+    calm, busy = (
+        np.std(
+            [look.eyes[0] for look in looks(6, range(4 * MINUTE), speaking=level) if abs(look.eyes[0]) < 4]
+        )
+        for level in (0.0, 1.0)
+    )
+    assert busy < 0.7 * calm
 
 
 def test_eyes_rest_and_then_jump() -> None:

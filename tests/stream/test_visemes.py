@@ -54,6 +54,15 @@ def test_each_kind_of_sound_has_its_shape(symbol: str, viseme: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("symbol", "heard", "seen"),
+    [("l", "rr", "nn"), ("w", "rr", "ou"), ("j", "rr", "ih"), ("ŋ", "nn", "kk"), ("ɹ", "rr", "rr")],
+)
+def test_some_sounds_look_otherwise_than_a_net_names_them(symbol: str, heard: str, seen: str) -> None:
+    assert cues_of([symbol], [10]) == [Cue(VISEMES.index(heard), 0, 10)]
+    assert cues_of([symbol], [10], seen=True) == [Cue(VISEMES.index(seen), 0, 10)]
+
+
+@pytest.mark.parametrize(
     ("symbol", "first", "second"),
     [("A", EH, IH), ("I", AA, IH), ("W", AA, OU), ("Y", OH, IH), ("O", OH, OU), ("Q", EH, OU)],
 )

@@ -8,16 +8,19 @@ from unittest import mock
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from support.rig import SMALL, avatar
+from support.rig import SMALL, avatar, meshed
 from visavis.render.avatar import Avatar
 from visavis.render.rig import seal
 from visavis.render.rig.face import Face
+from visavis.render.rig.mesh import projected
 from visavis.render.rig.motion import Motion
 from visavis.render.rig.tensors import BACK, HAIR, INTERIOR, LEFT_EYE, RIGHT_EYE, SKIN
 
 Bools = NDArray[np.bool_]
 Pair = tuple[Face, Face]
 """The same face before a black wall and before a white one."""
+LIPS_DM = (0.3, 0.2, 0.34)
+"""How far from the middle of the mouth the lips reach, across, up or down, and inwards, in model units."""
 _OF_THE_HEAD = 250
 """Head weight of skin that turns with the head as a whole: not neck, not shoulders."""
 
@@ -39,8 +42,10 @@ def whole(name: str) -> Pair:
 
 @cache
 def mouthless(name: str) -> Pair:
-    """Skin, eyes and lashes alone: the wall shows where the lips part, in a `parted` cover."""
-    return _before_walls(name, lambda parts, _: ~np.isin(parts, (*INTERIOR, *HAIR, *BACK)))
+    """Skin, eyes and lashes alone, without the skin that lines the lips and so is inside the mouth: the wall
+    shows where the lips part, in a `parted` cover."""
+    lining = _lining(name)
+    return _before_walls(name, lambda parts, _: ~np.isin(parts, (*INTERIOR, *HAIR, *BACK)) & ~lining)
 
 
 @cache
@@ -83,6 +88,17 @@ def shrunk(mask: Bools, px: int) -> Bools:
 
 def _square(px: int) -> NDArray[np.uint8]:
     return np.ones((2 * px + 1, 2 * px + 1), np.uint8)
+
+
+def _lining(name: str) -> Bools:
+    """Which triangles (T,) of skin around the mouth nobody sees at rest: the inside of the lips."""
+    tensors, mesh = avatar(name).tensors, meshed(name)
+    corners = tensors["triangles"].astype(np.int64)
+    points = tensors["vertices"].astype(np.float32)
+    screen = projected(points, mesh.camera, mesh.lens)
+    near = (np.abs(points - mesh.mouth) < LIPS_DM).all(1)[corners].all(1) & (tensors["parts"] == SKIN)
+    one, other = (screen[corners[:, k], :2] - screen[corners[:, 0], :2] for k in (1, 2))
+    return near & (one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0] >= 0)
 
 
 def _before_walls(name: str, chosen: Callable[[NDArray[np.uint8], NDArray[np.uint8]], Bools]) -> Pair:

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from visavis.render.rig.cull import TILE, open_tiles, under_tiles
+from visavis.render.rig.cull import TILE, open_tiles, under_tiles, within_rows
 
 U32 = NDArray[np.uint32]
 
@@ -59,3 +59,10 @@ def test_every_triangle_is_kept_under_an_empty_picture() -> None:
     points = np.random.default_rng(2).uniform(0, 4 * TILE, (30, 3)).astype(np.float32)
     triangles = np.arange(30, dtype=np.int32).reshape(10, 3)
     assert np.array_equal(under_tiles(points, triangles, tiles(solid() * 0)), triangles)
+
+
+def test_what_lies_above_and_below_two_rows_is_left_out() -> None:
+    screen = corners((0, 0), (9, 0), (0, 9), (0, 20), (9, 20), (0, 29), (0, 40), (9, 41), (0, 49))
+    triangles = np.arange(9, dtype=np.int32).reshape(3, 3)
+    for top, bottom, kept in ((10, 39, [1]), (9, 40, [0, 1, 2]), (22, 23, [1]), (60, 70, []), (30, 31, [])):
+        assert np.array_equal(within_rows(screen, triangles, top, bottom), triangles[kept])

@@ -24,7 +24,7 @@ def test_the_level_scales_an_emotion() -> None:
 def test_emotions_mix() -> None:
     both = aim(Controls(emotion={"happy": 0.5, "sad": 0.25}))
     assert np.allclose(both.units, 0.5 * EMOTIONS["happy"] + 0.25 * EMOTIONS["sad"])
-    assert np.allclose(both.head, [0, 0.5 * -1.0 + 0.25 * 3.5, 0.5 * 0.8 + 0.25 * 1.2])
+    assert np.allclose(both.head, [0, 0.5 * -1.0 + 0.25 * 5.5, 0.5 * 0.8 + 0.25 * 1.5])
 
 
 def test_an_emotion_fades_in_over_four_tenths_of_a_second() -> None:
@@ -39,7 +39,7 @@ def test_a_change_in_the_middle_of_a_fade_goes_on_from_there() -> None:
     first = settled(Controls()).turned(Controls(emotion="happy"), 100)
     second = first.turned(Controls(emotion="sad"), 105)
     assert np.array_equal(second.at(105).units, first.at(105).units)
-    assert np.array_equal(second.at(105 + FADE_FRAMES).units, EMOTIONS["sad"])
+    assert np.array_equal(second.at(105 + second.frames).units, EMOTIONS["sad"])
 
 
 def test_a_large_turn_takes_longer_than_a_small_one() -> None:
@@ -87,3 +87,14 @@ def test_an_emotion_bears_the_head_as_far_as_its_level() -> None:
     sad, half = (aim(Controls(emotion="sad", emotion_level=level, head_yaw=5.0)) for level in (1.0, 0.5))
     assert sad.head[0] == half.head[0] == 5
     assert sad.head[1] == 2 * half.head[1] > 2
+
+
+def test_who_is_serious_or_sad_moves_less_and_steadies_with_the_level() -> None:
+    stir = {name: aim(Controls(emotion=name)).stir for name in EMOTIONS}
+    assert stir["neutral"] == 1
+    assert stir["serious"] < stir["sad"] < stir["concerned"] < 1 < stir["happy"]
+    assert aim(Controls(emotion="serious", emotion_level=0.5)).stir == pytest.approx(
+        0.5 + stir["serious"] / 2
+    )
+    fade = settled(Controls()).turned(Controls(emotion="sad"), 0)
+    assert stir["sad"] < fade.at(fade.frames // 2).stir < 1

@@ -7,8 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from support.rig import SMALL, avatar, face, meshed, moved
 from visavis.render.avatar import Avatar, find_avatar
+from visavis.render.rig import cull
 from visavis.render.rig.face import Face
 from visavis.render.rig.motion import Motion, still
+from visavis.render.rig.shapes import SHAPES
 
 NAMES = ["ruby", "marcus"]
 WIDE = (720, 1280)
@@ -184,3 +186,17 @@ def test_a_wide_open_mouth_in_a_turned_head_stays_in_the_crop() -> None:
     motion = moved({"jawOpen": 1.0, "mouthLowerDown": 1.0}, head=(20, 12, 12), body=(1, 1))
     picture = one.draw(motion, one.canvas())
     assert picture.shape[:2] == one.mask.shape
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("head", [(0, 0, 0), (20, 12, 14), (-20, -12, -14), (15, -12, 14)])
+def test_what_is_left_out_of_a_mouth_was_hidden(
+    name: str, head: tuple[float, float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = face(name)
+    for shape in SHAPES.values():
+        motion = moved(shape.units, head=head, tongue=shape.tongue)
+        drawn_less = one.draw(motion, one.canvas()).copy()
+        with monkeypatch.context() as patch:
+            patch.setattr(cull, "within_rows", lambda _, triangles, *rows: triangles)
+            assert np.array_equal(one.draw(motion, one.canvas()), drawn_less)

@@ -4,7 +4,7 @@ from numpy.typing import NDArray
 from support.rig import meshed
 from visavis.render.rig.interior import Interior
 from visavis.render.rig.mesh import Mesh
-from visavis.render.rig.tensors import UPPER_TEETH
+from visavis.render.rig.tensors import CAVITY, TONGUE, UPPER_TEETH
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,15 @@ def test_teeth_are_darker_with_depth_and_when_they_turn_from_the_light(mesh: Mes
 def test_teeth_are_darker_behind_pursed_lips(mesh: Mesh) -> None:
     teeth = front_teeth(mesh)
     free, half, whole = (tones(mesh, 0.15, pursed=pursed)[teeth].mean() for pursed in (0.0, 0.5, 1.0))
-    assert 0.45 * free < whole < half < free
+    assert 0.7 * free < whole < half < free
+
+
+def test_a_tongue_is_flesh_that_stands_out_from_the_dark_behind_it(mesh: Mesh) -> None:
+    tone = tones(mesh, 0.15)
+    tongue, cavity = (tone[mesh.part == part].mean(0) for part in (TONGUE, CAVITY))
+    assert tongue[0] > 1.3 * cavity[0]
+    assert tongue[0] > 1.5 * tongue[1] > 1.5 * tongue[2]
+    assert tone[front_teeth(mesh)].mean() > 1.5 * tongue.mean()
 
 
 def test_teeth_read_as_one_band_at_a_small_opening(mesh: Mesh) -> None:

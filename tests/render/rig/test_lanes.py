@@ -96,3 +96,23 @@ def test_a_group_of_pixels_is_looked_at_together(index: int) -> None:
     row = pixels(index + lanes.GROUP)
     wanted = np.bitwise_and.reduce(row[index:]), np.bitwise_or.reduce(row[index:])
     assert bits(row, index) == wanted
+
+
+@njit
+def _blended(
+    source: NDArray[np.uint8], upper: int, lower: int, weights: NDArray[np.int64], out: NDArray[np.uint8]
+) -> None:
+    lanes.blend(source, upper, lower, weights[0], weights[1], weights[2], weights[3], out, 2)
+
+
+@pytest.mark.parametrize("weights", [(256, 0, 0, 0), (0, 0, 0, 256), (64, 64, 64, 64), (27, 165, 9, 55)])
+def test_a_run_of_bytes_is_blended_as_single_ones_would_be(weights: tuple[int, ...]) -> None:
+    source = np.random.default_rng(3).integers(0, 256, 200, np.uint8)
+    source[:60] = 255
+    out = np.zeros(lanes.RUN + 8, np.uint8)
+    _blended(source, 5, 101, np.array(weights), out)
+    rows = [source[at : at + lanes.RUN].astype(np.int64) for at in (5, 9, 101, 105)]
+    wanted = (sum(row * weight for row, weight in zip(rows, weights, strict=True)) + 128) >> 8
+    assert np.array_equal(out[2 : 2 + lanes.RUN], wanted)
+    assert not out[:2].any()
+    assert not out[2 + lanes.RUN :].any()

@@ -60,7 +60,7 @@ def test_a_valley_that_is_no_closure_is_passed_over_in_part() -> None:
 
 
 def test_a_closure_nobody_foresaw_is_met_faster() -> None:
-    assert bound({0: Ask(0.0, 1.0)}, 0.25) == pytest.approx(0.25 - 1.6 * MEETING)
+    assert bound({0: Ask(0.0, 1.0)}, 0.25) == pytest.approx(0.25 - 1.35 * MEETING)
     assert bound({0: Ask(0.0, 0.0)}, 0.25) == pytest.approx(0.25 - MEETING)
 
 

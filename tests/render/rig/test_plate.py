@@ -121,7 +121,7 @@ def test_the_background_above_stays_and_the_collar_moves_fully() -> None:
     for rows in (one.breath, one.aside, one.slant):
         assert (rows[:35] == 0).all()
         assert rows[60:75] == pytest.approx(1)
-    assert (one.breath_px, one.lean_px) == pytest.approx((1.5, 4.5))
+    assert (one.breath_px, one.lean_px) == pytest.approx((2.4, 6.6))
 
 
 def test_a_field_is_smooth() -> None:
@@ -139,9 +139,9 @@ def test_a_crop_inside_its_plate_moves_nothing_at_its_edges() -> None:
 
 def test_a_head_sways_with_the_collar() -> None:
     right, collar, head, drop, middle, half = field().sway(body(1.0, 0.5), REST).tolist()
-    assert right == pytest.approx(2.25)
-    assert collar == pytest.approx(-1.5)
-    assert -1.5 < head < 0
+    assert right == pytest.approx(3.3)
+    assert collar == pytest.approx(-2.4)
+    assert -2.4 < head < 0
     assert 0 < drop < 0.02 * half
     assert middle == W / 2
 
@@ -160,7 +160,7 @@ def test_no_shift_reaches_beyond_the_pad() -> None:
     largest = plate.load_field(
         (0, 0, 1080, 1800), (1080, 1920), collar=(540.0, 900.0), dm_px=250.0, head_px=700.0
     )
-    right, up, _, drop, *_ = largest.sway(body(1, 1), np.array([4.0, 1.6], np.float32)).tolist()
+    right, up, _, drop, *_ = largest.sway(body(1, 1), np.array([4.6, 2.2], np.float32)).tolist()
     assert right < PAD_PX - 1
     assert abs(up) + abs(drop) < PAD_PX - 1
 
@@ -168,8 +168,8 @@ def test_no_shift_reaches_beyond_the_pad() -> None:
 def test_steps_look_the_other_way() -> None:
     steps = np.zeros((3, H), np.int32)
     field().steps(body(1.0, 1.0), REST, steps)
-    assert steps[0, 65] == -72
-    assert steps[1, 65] == 24
+    assert steps[0, 65] == -106
+    assert steps[1, 65] == 38
     assert steps[2, 65] < 0
 
 

@@ -107,7 +107,7 @@ def test_tongues_rise_behind_the_teeth_for_t_n_and_to_the_palate_for_k_and_lie_l
     )
     assert TONGUE_TARGETS.min() == 0
     assert TONGUE_TARGETS.max() == 1
-    assert tip["dd"] == tip["nn"] == 1
+    assert tip["th"] > tip["dd"] == tip["nn"] > 0.5
     assert back["kk"] == max(back.values()) == 1
     assert low["aa"] == max(low.values()) == 1
     assert not TONGUE_TARGETS[VISEMES.index("sil")].any()

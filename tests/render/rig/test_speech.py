@@ -123,7 +123,7 @@ def test_lips_part_and_meet_over_frames_and_still_meet() -> None:
     gaps = apart(scripted((QUIET, 8), *word, *word, (QUIET, 12)))
     steps = np.diff(gaps)
     assert steps.max() <= PARTING + 0.002
-    assert steps.min() >= -MEETING - 0.002
+    assert steps.min() >= -1.2 * MEETING
     for closure in (14, 30):
         assert gaps[closure + AHEAD_TICKS] < 1e-6
         assert max(gaps[closure + AHEAD_TICKS + 3 :][:3]) > 0.12

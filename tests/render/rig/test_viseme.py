@@ -10,6 +10,7 @@ from visavis.render.rig.viseme import (
     MODEL,
     NET_LOOKAHEAD_ROWS,
     NET_ROWS,
+    SOON_ROWS,
     Heard,
     hann,
     mel_bank,
@@ -24,7 +25,9 @@ def listened(samples: Sound) -> Heard:
     state = stage().init()
     steps = [stage().step(state, samples[at : at + HOP]) for at in range(0, len(samples), HOP)]
     return Heard(
-        np.concatenate([step.visemes for step in steps]), np.concatenate([step.loud for step in steps])
+        np.concatenate([step.visemes for step in steps]),
+        np.concatenate([step.loud for step in steps]),
+        np.concatenate([step.soon for step in steps]),
     )
 
 
@@ -156,3 +159,15 @@ def test_the_window_is_periodic() -> None:
 
 def test_there_is_a_row_for_each_viseme() -> None:
     assert listened(np.zeros(HOP, np.float32)).visemes.shape == (4, len(VISEMES))
+
+
+def test_what_is_soon_named_is_mostly_guessed_right_before() -> None:
+    heard = listened(speech())
+    guessed = heard.soon.reshape(-1, SOON_ROWS, 15)[:-1]
+    named = heard.visemes.reshape(-1, 4, 15)[1:, :SOON_ROWS]
+    assert (guessed.argmax(2) == named.argmax(2)).mean() > 0.85
+
+
+def test_a_guess_at_silence_is_silence() -> None:
+    silent = listened(np.zeros(30 * HOP, np.float32))
+    assert (silent.soon[:, SILENCE] == 1).all()
