@@ -36,6 +36,7 @@ _PIECE_NS: Final = NS_PER_SECOND // 5
 _BETWEEN_NS: Final = NS_PER_SECOND // 10
 """One session asks after the other."""
 _LOOK_S: Final = 0.02
+_LONGEST_SIZE: Final = 12
 _BITRATE_BPS: Final = 4_000_000
 
 
@@ -242,6 +243,14 @@ class _Speaker:
         length = 2 * (self._rate * _PIECE_NS // NS_PER_SECOND)
         turn = at_ns // _PIECE_NS % max(len(self._pcm) // length, 1)
         return self._pcm[turn * length : (turn + 1) * length]
+
+
+def wanted_size(text: str) -> tuple[int, int]:
+    """(width, height) of `WIDTHxHEIGHT`. Raises UsageError."""
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal() and len(text) < _LONGEST_SIZE):
+        raise UsageError(f"{text[:20]!r} is no size; write it as 720x1280")
+    return int(width), int(height)
 
 
 def spoken(path: Path) -> tuple[int, bytes]:

@@ -2,6 +2,7 @@
 
     python scripts/bench_worker.py SOUND [--sessions N ...] [--ticks 500] [--guests 0] [--kill] [--json OUT]
            [--avatar NAME] [--size 720x1280] [--engine auto] [--weights W] [--latency L]
+           [--low-bits FORMAT]
 
 As `visavis bench worker`, for machines without all that a server needs: link the repository as `visavis` into
 a folder on PYTHONPATH.
@@ -12,7 +13,7 @@ import json
 import sys
 from pathlib import Path
 
-from visavis.render.bench_worker import WorkerBench, measure
+from visavis.render.bench_worker import WorkerBench, measure, wanted_size
 from visavis.stream.errors import VisavisError
 
 
@@ -28,10 +29,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--engine", default="auto")
     parser.add_argument("--weights")
     parser.add_argument("--latency")
+    parser.add_argument("--low-bits")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     given = {"engine": options.engine, "weights": options.weights, "latency": options.latency}
-    width, _, height = options.size.partition("x")
+    given |= {"low-bits": options.low_bits}
     figures = []
     try:
         for sessions in options.sessions:
@@ -41,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
                 ticks=options.ticks,
                 guests=options.guests,
                 avatar=options.avatar,
-                size=(int(width), int(height)),
+                size=wanted_size(options.size),
                 kill=options.kill,
                 options={name: value for name, value in given.items() if value is not None},
             )

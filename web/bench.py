@@ -13,7 +13,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..render.bench_worker import spoken
+from ..render.bench_worker import WorkerBench, spoken, wanted_size
+from ..render.bench_worker import measure as serve_sessions
 from ..render.ditto.presets import LIVE, PRESETS
 from ..stream.errors import SetupError, UsageError
 from .bench_live import Budgets, LiveBench, measure, misses
@@ -79,6 +80,42 @@ def live(
         _show(figures)
     if hold and figures["misses"]:
         raise SetupError("; ".join(figures["misses"]))
+
+
+def worker(
+    sound: Annotated[Path, typer.Argument(help="What all sessions say, over and over.")],
+    sessions: Annotated[int, typer.Option(help="Sessions that speak at once.")] = 1,
+    ticks: Annotated[int, typer.Option(help="Ticks of each that count.")] = 500,
+    size: Annotated[str, typer.Option(help="Picture size.")] = "720x1280",
+    avatar: Annotated[str, typer.Option(help="Who speaks.")] = "ruby",
+    engine: Annotated[str | None, typer.Option(help="As visavis serve takes it.")] = None,
+    weights: Annotated[str | None, typer.Option(help="As visavis serve takes them.")] = None,
+    latency: Annotated[str | None, typer.Option(help="As visavis serve takes it.")] = None,
+    low_bits: Annotated[str | None, typer.Option(help="As visavis serve takes it.")] = None,
+    guests: Annotated[int, typer.Option(help="Further sessions that come and go meanwhile.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """How late pictures are of sessions that a worker serves in real time, without a front."""
+    given = {"engine": engine, "weights": weights, "latency": latency, "low-bits": low_bits}
+    bench = WorkerBench(
+        sound,
+        sessions=sessions,
+        ticks=ticks,
+        guests=guests,
+        avatar=avatar,
+        size=wanted_size(size),
+        options={name: value for name, value in given.items() if value is not None},
+    )
+    figures = serve_sessions(bench, _tell)
+    if as_json:
+        sys.stdout.write(json.dumps(figures, indent=2) + "\n")
+        return
+    late, pace = figures["late_ms"], "keeps pace" if figures["keeps_pace"] else "falls behind"
+    sys.stdout.write(
+        f"{sessions} sessions, {figures['engine']}: {pace}; ticks {late['p50']} ms late, {late['p99']} ms at "
+        f"the 99th percentile, {figures['repeated']} of {sessions * ticks} pictures repeated, "
+        f"{figures['cores']} cores\n"
+    )
 
 
 def motion(

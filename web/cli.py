@@ -15,7 +15,7 @@ from .. import __version__
 from ..render.ditto.presets import LIVE, LOW_BITS, PRESETS
 from ..stream.errors import AudioError, UsageError, VisavisError
 from .avatars import add, list_all, remove, show
-from .bench import gpu, live, motion
+from .bench import gpu, live, motion, worker
 from .clip import render
 from .doctor import doctor
 from .say import say
@@ -163,6 +163,7 @@ app.add_typer(benches, name="bench")
 command(live, benches)
 command(motion, benches)
 command(gpu, benches)
+command(worker, benches)
 avatars = typer.Typer(help="Faces that can be shown.", no_args_is_help=True)
 app.add_typer(avatars, name="avatar")
 command(add, avatars)

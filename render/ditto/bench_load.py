@@ -38,11 +38,13 @@ SETTLING: Final = 20
 @dataclass(frozen=True, slots=True)
 class Ticks:
     """Milliseconds (n,) float64 that ticks took, of which the host needed `called_ms` (n,) to call for all of
-    it; and, of those in which motion was made, until the first picture of it was there (m,)."""
+    it; and, of those in which motion was made, until the first picture of it was there (m,). The device was
+    asked `grown` times for more memory meanwhile."""
 
     ms: NDArray[np.float64]
     called_ms: NDArray[np.float64]
     first_ms: NDArray[np.float64]
+    grown: int
 
     @property
     def keeps_pace(self) -> bool:
@@ -58,6 +60,7 @@ class Ticks:
             "called_ms_p50": round(float(np.median(self.called_ms)), 3),
             "first_ms_p50": round(float(np.percentile(self.first_ms, 50)), 3),
             "first_ms_p95": round(float(np.percentile(self.first_ms, 95)), 3),
+            "grown": self.grown,
         }
 
 
@@ -85,6 +88,7 @@ class Load:
         """`ticks` of them once all have begun."""
         for _ in range(self.sessions + self._mover.delay + SETTLING):
             self._step()
+        before = _segments()
         spent: list[int] = []
         called: list[int] = []
         firsts: list[int] = []
@@ -95,7 +99,8 @@ class Load:
             called.append(called_ns - began_ns)
             if first_ns is not None:
                 firsts.append(first_ns - began_ns)
-        return Ticks(np.array(spent) / 1e6, np.array(called) / 1e6, np.array(firsts) / 1e6)
+        grown = _segments() - before
+        return Ticks(np.array(spent) / 1e6, np.array(called) / 1e6, np.array(firsts) / 1e6, grown)
 
     def _step(self) -> tuple[int, int | None]:
         """One tick of all that have begun: when all of it was called for, and when the first picture whose
@@ -181,6 +186,11 @@ def trial(load: Callable[[int], Load], count: int, ticks: int) -> dict[str, Any]
     del running
     settled_memory()
     return tried
+
+
+def _segments() -> int:
+    """How often the device has been asked for memory so far."""
+    return int(torch.cuda.memory_stats().get("segment.all.allocated", 0)) if torch.cuda.is_available() else 0
 
 
 def settled_memory() -> dict[str, int]:

@@ -22,7 +22,7 @@ class Made:
         self.sessions = sessions
 
     def run(self, ticks: int) -> Ticks:
-        return Ticks(np.full(ticks, 3.0 * self.sessions), np.ones(ticks), np.ones(1))
+        return Ticks(np.full(ticks, 3.0 * self.sessions), np.ones(ticks), np.ones(1), 0)
 
 
 @pytest.mark.parametrize(("most", "expected"), [(40, 13), (13, 13), (5, 5)])
@@ -46,5 +46,5 @@ def test_numbers_of_sessions_may_be_given() -> None:
 
 
 def test_one_late_tick_in_a_hundred_is_the_limit() -> None:
-    assert Ticks(np.array([10.0] * 199 + [50.0]), np.ones(200), np.ones(1)).keeps_pace
-    assert not Ticks(np.array([10.0] * 95 + [50.0] * 5), np.ones(100), np.ones(1)).keeps_pace
+    assert Ticks(np.array([10.0] * 199 + [50.0]), np.ones(200), np.ones(1), 0).keeps_pace
+    assert not Ticks(np.array([10.0] * 95 + [50.0] * 5), np.ones(100), np.ones(1), 0).keeps_pace
