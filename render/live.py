@@ -64,6 +64,8 @@ class Live:
         self._video = video
         self._audio = audio
         self._keyframe = True
+        self._behind = False
+        """A picture came late: those that would follow it are made for later ticks."""
         self._bitrate_bps: int | None = None
 
     @property
@@ -95,13 +97,17 @@ class Live:
 
     def begin_draw(self, now_ns: int) -> Draw:
         self.drawing = True
-        return self.pipeline.next_draw(now_ns)
+        frame = max(self.pipeline.frame, self.pipeline.gate.next)
+        if self._behind:
+            frame, self._behind = self.pacer.reachable(frame, now_ns), False
+        return self.pipeline.next_draw(now_ns, frame)
 
     def finish_draw(self, draw: Draw) -> None:
         self.drawing = False
         self.counters.generated += 1
         if not self.pipeline.finish(draw) and draw.index < self.pipeline.gate.next:
             self.counters.late += 1
+            self._behind = True
 
     def begin_encode(self, now_ns: int) -> Encode:
         """Let the next tick leave; from here on an interrupt no longer stops it."""
@@ -148,11 +154,12 @@ class Live:
             spans=tuple(TickSpan(s.segment, s.start, s.end, s.last) for s in work.audio.spans),
         )
 
-    def finish_encode(self, tick: Tick | None) -> None:
+    def finish_encode(self, tick: Tick | None, now_ns: int) -> None:
         """Hold the encoded tick until its time; None when encoding failed."""
         self.encoding = False
         if tick is not None:
             self.outbox.append(tick)
+            self._behind |= not tick.repeated and now_ns > self.pacer.send_ns(tick.index)
 
     @property
     def send_ns(self) -> int | None:

@@ -91,11 +91,12 @@ class Pipeline:
         """Use `controls` from the next frame on."""
         self._controls = controls
 
-    def next_draw(self, now_ns: int) -> Draw:
-        """The work for the next frame; needs `can_draw`. Takes as much sound as the look-ahead wants."""
+    def next_draw(self, now_ns: int, earliest: int = 0) -> Draw:
+        """The work for the next frame, `earliest` or a later one; needs `can_draw`. Takes as much sound as
+        the look-ahead wants."""
         if len(self._unheard) > MOST_UNHEARD:
             self._forget()
-        self.frame = max(self.frame, self.gate.next)
+        self.frame = max(self.frame, self.gate.next, earliest)
         last = self.frame + self._delay
         self.hear(last, now_ns)
         coming = range(max(self._hears, self.gate.next), last + 1)

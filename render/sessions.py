@@ -223,7 +223,7 @@ class Sessions:
         for live, draw in task.draws:
             live.finish_draw(draw)
         if task.encode:
-            task.encode[0].finish_encode(task.tick)
+            task.encode[0].finish_encode(task.tick, now_ns)
         if task.error:
             return [fault for name in task.sessions if (fault := self._give_up(name, task))]
         if task.close:

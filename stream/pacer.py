@@ -44,6 +44,14 @@ class Pacer:
         """When drawing frame `index` must begin, whether or not there is speech."""
         return self.clock.deadline_ns(index) - self.options.lead * TICK_NS
 
+    def reachable(self, index: int, now_ns: int) -> int:
+        """The first frame from `index` on that is worth beginning now. Where less than a tick is left, it and
+        those after it would come late one after the other: all up to one with nearly its lead are left out.
+        """
+        if self.clock.until(index, now_ns) >= TICK_NS:
+            return index
+        return max(index, self.clock.due(now_ns) + self.options.lead)
+
     def encode_ns(self, index: int) -> int:
         """When tick `index` may be encoded."""
         return self.clock.deadline_ns(index) - self.options.encode_lead_ms * NS_PER_MS

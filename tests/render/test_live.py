@@ -101,7 +101,7 @@ def test_nothing_leaves_before_the_first_picture(live: Live) -> None:
 def test_a_drawn_tick_may_be_encoded_shortly_before_its_deadline(live: Live, engine: PatternEngine) -> None:
     for _ in range(2):
         draw(live, engine, 0)
-    live.finish_encode(live.encode(live.begin_encode(0)))
+    live.finish_encode(live.encode(live.begin_encode(0)), 0)
     found = offer(live, "encode", 0)
     assert found is not None
     assert found.ready_ns == TICK_NS - live.pacer.options.encode_lead_ms * NS_PER_MS
@@ -112,7 +112,7 @@ def test_a_missing_picture_is_repeated_after_the_grace_and_counted(
     live: Live, engine: PatternEngine, video: StubEncoder
 ) -> None:
     draw(live, engine, 0)
-    live.finish_encode(live.encode(live.begin_encode(0)))
+    live.finish_encode(live.encode(live.begin_encode(0)), 0)
     found = offer(live, "encode", 0)
     assert found is not None
     assert found.ready_ns == TICK_NS + live.pacer.options.grace_ms * NS_PER_MS
@@ -129,7 +129,7 @@ def test_only_one_draw_and_one_encode_run_at_a_time(live: Live, engine: PatternE
     live.begin_draw(0)
     assert offer(live, "draw", 10 * TICK_NS) is None
     assert live.busy
-    live.finish_encode(live.encode(work))
+    live.finish_encode(live.encode(work), 0)
     assert live.busy
 
 
@@ -140,7 +140,7 @@ def test_the_first_picture_is_a_keyframe_and_later_ones_only_when_asked(
         draw(live, engine, index * TICK_NS)
         if index == 2:
             live.request_keyframe()
-        live.finish_encode(live.encode(live.begin_encode(index * TICK_NS)))
+        live.finish_encode(live.encode(live.begin_encode(index * TICK_NS)), 0)
     assert [keyframe for _, keyframe in video.asked] == [True, False, True]
 
 
@@ -157,7 +157,7 @@ def test_a_new_bitrate_is_set_once_before_the_next_picture(
 def test_encoded_ticks_wait_for_their_time_and_then_leave_in_order(live: Live, engine: PatternEngine) -> None:
     for _ in range(3):
         draw(live, engine, 0)
-        live.finish_encode(live.encode(live.begin_encode(0)))
+        live.finish_encode(live.encode(live.begin_encode(0)), 0)
     assert [tick.index for tick in live.due(0)] == [0]
     assert live.send_ns == TICK_NS
     assert [tick.index for tick in live.due(2 * TICK_NS)] == [1, 2]
@@ -168,7 +168,7 @@ def test_a_front_that_takes_nothing_stops_the_encoder(live: Live, engine: Patter
     for index in range(5):
         draw(live, engine, index * TICK_NS)
         if offer(live, "encode", index * TICK_NS):
-            live.finish_encode(live.encode(live.begin_encode(index * TICK_NS)))
+            live.finish_encode(live.encode(live.begin_encode(index * TICK_NS)), 0)
     assert len(live.outbox) == 4
     assert offer(live, "encode", 10 * TICK_NS) is None
 
@@ -176,7 +176,7 @@ def test_a_front_that_takes_nothing_stops_the_encoder(live: Live, engine: Patter
 def test_a_first_picture_that_comes_hopelessly_late_still_leaves(live: Live, engine: PatternEngine) -> None:
     draw(live, engine, 0)
     late_ns = 2 * live.pacer.options.stall * TICK_NS
-    live.finish_encode(live.encode(live.begin_encode(late_ns)))
+    live.finish_encode(live.encode(live.begin_encode(late_ns)), 0)
     assert [tick.index for tick in live.due(late_ns)] == [0]
     draw(live, engine, late_ns)
     assert live.begin_encode(late_ns).audio.index == 2 * live.pacer.options.stall
@@ -185,6 +185,34 @@ def test_a_first_picture_that_comes_hopelessly_late_still_leaves(live: Live, eng
 def test_a_failed_encode_leaves_the_session_able_to_close(live: Live, engine: PatternEngine) -> None:
     draw(live, engine, 0)
     live.begin_encode(0)
-    live.finish_encode(None)
+    live.finish_encode(None, 0)
     assert not live.busy
     live.close()
+
+
+def test_after_a_late_picture_the_next_one_is_for_a_tick_that_can_be_reached(
+    live: Live, engine: PatternEngine
+) -> None:
+    draw(live, engine, 0)
+    live.finish_encode(live.encode(live.begin_encode(0)), 0)
+    slow = live.begin_draw(0)
+    live.begin_encode(TICK_NS)
+    live.encoding = False
+    run(engine, [slow])
+    live.finish_draw(slow)
+    assert live.counters.late == 1
+    now_ns = 2 * TICK_NS - 10 * NS_PER_MS
+    caught_up = live.begin_draw(now_ns)
+    assert caught_up.index == 1 + live.pacer.options.lead
+    assert [tick.index for tick in caught_up.ticks][-1] == caught_up.index + DELAY
+    run(engine, [caught_up])
+    live.finish_draw(caught_up)
+    assert live.begin_draw(now_ns).index == caught_up.index + 1
+
+
+def test_a_tick_that_is_encoded_late_is_a_late_picture_too(live: Live, engine: PatternEngine) -> None:
+    for _ in range(2):
+        draw(live, engine, 0)
+    work = live.begin_encode(0)
+    live.finish_encode(live.encode(work), 1)
+    assert live.begin_draw(2 * TICK_NS - 1).index == 1 + live.pacer.options.lead

@@ -38,6 +38,17 @@ def test_the_steps_of_a_tick_follow_each_other(
     assert all(step(index + 1) - step(index) == TICK_NS for step in steps)
 
 
+@pytest.mark.parametrize(("left_ms", "skipped"), [(80, 0), (40, 0), (39, 1), (1, 1), (-1, 2), (-200, 7)])
+def test_a_frame_with_less_than_a_tick_left_is_left_out_for_one_that_can_be_reached(
+    left_ms: int, skipped: int
+) -> None:
+    now_ns = PACER.send_ns(100) - left_ms * NS_PER_MS
+    found = PACER.reachable(100, now_ns)
+    assert found == 100 + skipped
+    assert PACER.clock.until(found, now_ns) >= TICK_NS
+    assert PACER.reachable(found, now_ns) == found
+
+
 def test_a_late_tick_jumps_only_when_it_is_more_than_50_ticks_behind() -> None:
     assert PACER.stalled(100, PACER.send_ns(150)) is None
     assert PACER.stalled(100, PACER.send_ns(151) - 1) is None
