@@ -159,12 +159,12 @@ def test_a_slow_engine_repeats_pictures_but_keeps_the_sound_on_time() -> None:
 
 
 def test_after_a_hitch_pictures_are_on_time_again_and_not_late_for_ever() -> None:
-    worker = VirtualWorker(PatternEngine(), slow_ms=39)
+    worker = VirtualWorker(PatternEngine(), slow_ms=40)
     worker.tell(request("a"))
     worker.run(1000)
     worker.slow_ms = 130
     worker.run(140)
-    worker.slow_ms = 39
+    worker.slow_ms = 40
     worker.run(400)
     before = len(worker.ticks("a"))
     worker.run(2000)
