@@ -216,3 +216,28 @@ def test_a_tick_that_is_encoded_late_is_a_late_picture_too(live: Live, engine: P
     work = live.begin_encode(0)
     live.finish_encode(live.encode(work), 1)
     assert live.begin_draw(2 * TICK_NS - 1).index == 1 + live.pacer.options.lead
+
+
+def test_after_a_hitch_pictures_are_on_time_again_and_not_late_for_ever(
+    live: Live, engine: PatternEngine
+) -> None:
+    """One thread draws, for exactly a tick and once for longer, and another encodes."""
+    under_way, done_ms = None, 0
+    late: list[int] = []
+    for ms in range(-80, 4000):
+        now_ns = ms * NS_PER_MS
+        if under_way is not None and ms >= done_ms:
+            run(engine, [under_way])
+            live.finish_draw(under_way)
+            late.append(live.counters.late)
+            under_way = None
+        wanted = offer(live, "encode", now_ns)
+        if wanted is not None and wanted.ready_ns <= now_ns:
+            live.finish_encode(live.encode(live.begin_encode(now_ns)), now_ns)
+            list(live.due(now_ns + TICK_NS))
+        wanted = offer(live, "draw", now_ns)
+        if wanted is not None and wanted.ready_ns <= now_ns:
+            under_way = live.begin_draw(now_ns)
+            done_ms = ms + (130 if len(late) == 20 else 40)
+    assert late[20] == 1
+    assert late[-1] <= 3

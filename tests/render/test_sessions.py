@@ -158,21 +158,6 @@ def test_a_slow_engine_repeats_pictures_but_keeps_the_sound_on_time() -> None:
     assert gauges.repeated > 0
 
 
-def test_after_a_hitch_pictures_are_on_time_again_and_not_late_for_ever() -> None:
-    worker = VirtualWorker(PatternEngine(), slow_ms=40)
-    worker.tell(request("a"))
-    worker.run(1000)
-    worker.slow_ms = 130
-    worker.run(140)
-    worker.slow_ms = 40
-    worker.run(400)
-    before = len(worker.ticks("a"))
-    worker.run(2000)
-    ticks = worker.ticks("a")[before:]
-    assert not any(tick.repeated for tick in ticks)
-    assert [index for index, _ in pictures(worker.ticks("a"))][before:] == [tick.index for tick in ticks]
-
-
 def test_a_machine_that_slept_goes_on_at_the_present_and_loses_no_sound(worker: VirtualWorker) -> None:
     worker.tell(request("a"))
     worker.run(400)
