@@ -27,7 +27,7 @@ from visavis.render.ditto.captured_encoder import MOST
 from visavis.render.ditto.features import WIDTH, Chunk
 from visavis.render.ditto.hubert import Hubert
 from visavis.render.ditto.hubert_torch import TorchHubert, by_torch, check_windows, relative_error
-from visavis.render.ditto.onnx_file import read_graph
+from visavis.render.ditto.onnx.file import read_graph
 from visavis.render.ditto.timing import by_kernel, machine, measured
 from visavis.scripts.hubert_like import Size, export, network
 

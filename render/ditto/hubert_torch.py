@@ -18,12 +18,12 @@ from ...stream.clock import FEATURE_HZ
 from .captured_encoder import CapturedEncoder
 from .features import Chunk
 from .hubert import INPUT, OUTPUT, Hubert
-from .onnx_file import read_graph
-from .onnx_fuse import fused
-from .onnx_network import Network
-from .onnx_ops import UnknownError
-from .onnx_program import Program, program_of
-from .onnx_wire import UnreadableError
+from .onnx.file import read_graph
+from .onnx.fuse import fused
+from .onnx.network import Network
+from .onnx.ops import UnknownError
+from .onnx.program import Program, program_of
+from .onnx.wire import UnreadableError
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from visavis.render.ditto.onnx_file import Graph, read_graph
+from visavis.render.ditto.onnx.file import Graph, read_graph
 from visavis.render.onnx import ort
 
 from .onnx import model, port

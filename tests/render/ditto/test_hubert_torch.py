@@ -18,9 +18,9 @@ from visavis.render.ditto.hubert_torch import (
     load_hubert,
     relative_error,
 )
-from visavis.render.ditto.onnx_network import Network
-from visavis.render.ditto.onnx_ops import UnknownError
-from visavis.render.ditto.onnx_wire import UnreadableError
+from visavis.render.ditto.onnx.network import Network
+from visavis.render.ditto.onnx.ops import UnknownError
+from visavis.render.ditto.onnx.wire import UnreadableError
 from visavis.stream.errors import SetupError
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.onnx import FLOAT, constant, graph, model, node, port
 from support.onnx_graphs import NAMES, golden, written
-from visavis.render.ditto.onnx_file import Graph, Weight, read_graph
-from visavis.render.ditto.onnx_wire import UnreadableError
+from visavis.render.ditto.onnx.file import Graph, Weight, read_graph
+from visavis.render.ditto.onnx.wire import UnreadableError
 from visavis.web.onnx_output import _field, _varint
 
 INNER = graph([node("Neg", ["x"], ["z"])], outputs=[port("z", None)])

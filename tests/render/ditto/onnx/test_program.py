@@ -5,10 +5,10 @@ import pytest
 import torch
 from support.onnx import graph, node, port
 from support.onnx_graphs import NAMES, Constants, golden, read, windows, written
-from visavis.render.ditto.onnx_file import Graph, read_graph
-from visavis.render.ditto.onnx_network import Network
-from visavis.render.ditto.onnx_ops import UnknownError
-from visavis.render.ditto.onnx_program import LARGE, Program, program_of
+from visavis.render.ditto.onnx.file import Graph, read_graph
+from visavis.render.ditto.onnx.network import Network
+from visavis.render.ditto.onnx.ops import UnknownError
+from visavis.render.ditto.onnx.program import LARGE, Program, program_of
 
 SHAPE_KINDS = {"Shape", "Constant", "ConstantOfShape", "Range", "If", "Identity", "Cast", "Size"}
 

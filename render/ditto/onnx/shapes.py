@@ -1,6 +1,6 @@
 """What ONNX's operations do with shapes, in torch: values move, none is computed.
 
-As in `onnx_ops`, what the graph's input reaches has the batch's dimension in front.
+As in `ops`, what the graph's input reaches has the batch's dimension in front.
 """
 
 import math
@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .onnx_file import DTYPES, Weight
-from .onnx_ops import Operation, Site, UnknownError, aligned, from_end
+from .file import DTYPES, Weight
+from .ops import Operation, Site, UnknownError, aligned, from_end
 
 
 def _wholes(told: Tensor) -> list[int]:

@@ -11,9 +11,9 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from .onnx_file import Weight
-from .onnx_ops import Operation, Site
-from .onnx_program import OPERATIONS, Call, Program
+from .file import Weight
+from .ops import Operation, Site
+from .program import OPERATIONS, Call, Program
 
 PRODUCTS: Final = frozenset({"Conv", "MatMul", "Gemm", "Linear", "Attend", "Attention", "Einsum"})
 """In the network's precision."""

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .onnx_file import Graph, Trait, Weight
+from .file import Graph, Trait, Weight
 
 
 class UnknownError(ValueError):

@@ -10,10 +10,10 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from .onnx_file import Graph, Node, Trait, Weight
-from .onnx_layers import LAYERS
-from .onnx_ops import COMPUTED, Made, Operation, Site, UnknownError
-from .onnx_shapes import SHAPED
+from .file import Graph, Node, Trait, Weight
+from .layers import LAYERS
+from .ops import COMPUTED, Made, Operation, Site, UnknownError
+from .shapes import SHAPED
 
 OPERATIONS: Final[Mapping[str, Operation]] = {**COMPUTED, **LAYERS, **SHAPED}
 LARGE: Final = 1 << 14

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from support.onnx import node
 from support.onnx_graphs import read
-from visavis.render.ditto.onnx_finder import Finder
-from visavis.render.ditto.onnx_program import program_of
+from visavis.render.ditto.onnx.finder import Finder
+from visavis.render.ditto.onnx.program import program_of
 
 CONSTANTS = {
     **{"cut": np.array([1, 4, 6]), "half": np.array([[0.5]], np.float32), "whole": np.array(2)},

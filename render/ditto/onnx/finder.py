@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable
 from typing import Final
 
-from .onnx_file import Weight
-from .onnx_program import LARGE, Call, Program, consumers
+from .file import Weight
+from .program import LARGE, Call, Program, consumers
 
 _CLOSE: Final = 1e-4
 """How near a number is to one that it is taken for."""

@@ -7,10 +7,10 @@ import pytest
 import torch
 from support.onnx import node
 from support.onnx_graphs import NAMES, Constants, golden, read, windows
-from visavis.render.ditto.onnx_file import read_graph
-from visavis.render.ditto.onnx_fuse import fused
-from visavis.render.ditto.onnx_network import Network
-from visavis.render.ditto.onnx_program import Program, program_of
+from visavis.render.ditto.onnx.file import read_graph
+from visavis.render.ditto.onnx.fuse import fused
+from visavis.render.ditto.onnx.network import Network
+from visavis.render.ditto.onnx.program import Program, program_of
 
 RANDOM = np.random.RandomState(1)
 CONSTANTS: Constants = {

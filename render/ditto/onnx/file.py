@@ -16,7 +16,7 @@ from typing import Final, TypeAlias, cast
 import torch
 from torch import Tensor
 
-from .onnx_wire import UnreadableError, fields, floats, signed, text, whole
+from .wire import UnreadableError, fields, floats, signed, text, whole
 
 DTYPES: Final[Mapping[int, torch.dtype]] = MappingProxyType(
     {

@@ -3,7 +3,7 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from visavis.render.ditto.onnx_wire import UnreadableError, fields, floats, signed, text, whole
+from visavis.render.ditto.onnx.wire import UnreadableError, fields, floats, signed, text, whole
 from visavis.web.onnx_output import _field, _varint
 
 

@@ -5,10 +5,10 @@ import pytest
 import torch
 from support.onnx import node
 from support.onnx_graphs import NAMES, Constants, by_onnxruntime, golden, read, windows
-from visavis.render.ditto.onnx_file import read_graph
-from visavis.render.ditto.onnx_fuse import fused
-from visavis.render.ditto.onnx_network import Network
-from visavis.render.ditto.onnx_program import program_of
+from visavis.render.ditto.onnx.file import read_graph
+from visavis.render.ditto.onnx.fuse import fused
+from visavis.render.ditto.onnx.network import Network
+from visavis.render.ditto.onnx.program import program_of
 
 CPU = torch.device("cpu")
 

@@ -1,6 +1,6 @@
 """What ONNX's operations of whole layers compute, in torch: convolutions, norms, products, attention.
 
-As in `onnx_ops`, what the graph's input reaches has the batch's dimension in front.
+As in `ops`, what the graph's input reaches has the batch's dimension in front.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from .onnx_ops import Operation, Site, UnknownError
+from .ops import Operation, Site, UnknownError
 
 LONG: Final = 16
 """Kernels from here on are products where there are groups: cuDNN has little for those."""

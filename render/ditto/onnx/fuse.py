@@ -10,9 +10,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from .onnx_file import Trait, Weight
-from .onnx_finder import Finder
-from .onnx_program import Call, Program
+from .file import Trait, Weight
+from .finder import Finder
+from .program import Call, Program
 
 Pattern = Callable[[Finder, Call], Call | None]
 

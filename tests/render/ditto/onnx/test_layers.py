@@ -6,11 +6,11 @@ import pytest
 import torch
 from support.onnx import node
 from support.onnx_graphs import Constants, by_onnxruntime, read, windows, written
-from visavis.render.ditto.onnx_file import read_graph
-from visavis.render.ditto.onnx_layers import LONG
-from visavis.render.ditto.onnx_network import Network
-from visavis.render.ditto.onnx_ops import UnknownError
-from visavis.render.ditto.onnx_program import program_of
+from visavis.render.ditto.onnx.file import read_graph
+from visavis.render.ditto.onnx.layers import LONG
+from visavis.render.ditto.onnx.network import Network
+from visavis.render.ditto.onnx.ops import UnknownError
+from visavis.render.ditto.onnx.program import program_of
 
 RANDOM = np.random.RandomState(1)
 
