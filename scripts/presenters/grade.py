@@ -13,7 +13,7 @@ from .looks import Grade
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-MASS_PX, STRAY_PX, SOFT_PX = 11, 14, 0.6
+MASS_PX, STRAY_PX, SOFT_PX = 11, 30, 0.35
 """Least width of what is a mass of hair, how far strands may stand clear of one, and how much their edges are
 softened, in master pixels."""
 SOLID: Final = 128
@@ -26,10 +26,6 @@ NECK_DM, SLOPE, SHOULDER_DM, BEHIND_DM = -0.04, 0.9, 0.55, (-0.20, 0.0)
 fades out between these places before the pivot of the head: it would lie on the back of a shoulder."""
 NAPE_DM = (-0.12, -0.24)
 """Heights above the chin between which hair fades out there in the middle: the trunk hides it."""
-COMB_PX, COMB_FADE_PX = (0.8, 5.0), 40
-"""How widely the ends of long hair are combed across and along, and over how many rows that sets in."""
-COMBED: Final = (0.25, 0.75)
-"""Cover of combed ends from gaps to strands."""
 BEARD_PX = 60
 """Over how many rows hair gives way to beard, in master pixels."""
 FEATHER_PX, EVEN_PX = 20, 9
@@ -129,20 +125,6 @@ def crisp(color: F32, sigma: float, share: float) -> F32:
     way to the screen take away."""
     fine = color - cv2.GaussianBlur(color, (0, 0), sigma)
     return np.clip(color + share * fine, 0, 255).astype(np.float32)
-
-
-def combed(picture: U8, row: float) -> U8:
-    """A layer (H, W, 4) of long hair whose ends, below a `row`, are strands rather than specks."""
-    scale = picture.shape[1] / MASTER[0]
-    sigma = {"sigmaX": COMB_PX[0] * scale, "sigmaY": COMB_PX[1] * scale}
-    own = picture[..., 3:].astype(np.float32) / 255
-    cover = cv2.GaussianBlur(own, (0, 0), **sigma)
-    color = cv2.GaussianBlur(picture[..., :3] * own, (0, 0), **sigma) / np.maximum(cover, 1e-3)[..., None]
-    alpha = 255 * smooth(*COMBED, cover)
-    share = smooth(0.0, 1.0, (np.arange(len(picture)) - row) / (COMB_FADE_PX * scale) + 1)[:, None, None]
-    combed = np.concatenate([color, alpha[..., None]], 2)
-    mixed = picture + (combed - picture) * share
-    return _layer(mixed[..., :3], mixed[..., 3])
 
 
 def matched(hair: U8, skin: U8) -> U8:

@@ -27,14 +27,14 @@ from .cast import CAST
 from .crown import rounded
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
-from .grade import changing, combed, faded, feathered, graded, matched, tidied, trimmed
+from .grade import changing, faded, feathered, graded, matched, tidied, trimmed
 from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
 from .piece import Part, Piece, join
 from .plates import CUTS, Cut, write_plates, write_preview, write_webp
 from .relief import Relief, closed, relief
-from .shade import evened
+from .shade import evened, muted
 from .skinmesh import Skin, skin_mesh, swung
 from .slits import unslit
 from .snap import View, snapped
@@ -128,7 +128,7 @@ def _body(person: Person, layers: Path) -> U8:
     camera = layer_camera(person, "front", body)
     if LOOKS[person.cast.name].beard is None:
         body = evened(person, body, skin, camera)
-    return headless(person, unslit(body), skin, camera)
+    return headless(person, unslit(muted(body)), skin, camera)
 
 
 def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path, target: Path) -> None:
@@ -182,7 +182,7 @@ def _groomed(
     layer = tidied(trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot))
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
-        return combed(hair, camera.project(person.landmarks.chin)[1])
+        return hair
     marks = person.landmarks
     row = camera.project(marks.nose)[1]
     if beneath is not None:

@@ -19,7 +19,7 @@ from .looks import LOOKS
 from .mouth import halves
 from .person import EXPRESSIONS, Person
 from .piece import Piece
-from .shade import evened
+from .shade import evened, muted
 from .skinmesh import SIDE, Skin
 from .trace import trace
 from .whiskers import one_tone
@@ -84,6 +84,7 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
     rest = _rest_worth(person)[skin.origin]
     for view in VIEWS:
         picture = read_picture(layers / f"{view}_skin.png")
+        picture = muted(picture) if view in HAIRED else picture
         camera = layer_camera(person, view, picture)
         if view == "front":
             _check_outline(person, picture, camera)
