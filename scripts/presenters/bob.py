@@ -1,5 +1,5 @@
-"""A long bob with a side parting: guides fall by gravity over the head and turn in to the neck, strands follow
-them in waved locks that lie over each other and end in points; flyaway.py grows what stands clear of them."""
+"""A long bob with a side parting: guides fall by gravity over the head and turn in to the neck, strands
+follow them in waved locks that lie over each other and end in points; flyaway.py grows what stands clear."""
 
 from typing import Final
 

@@ -61,10 +61,8 @@ def babies(surface: Surface, density: Density, rng: np.random.Generator) -> Loos
     aim = np.c_[side * (0.7 + 0.3 * rng.random(count)), 0.25 + 0 * side, -0.55 + 0 * side]
     aim = tangent(aim + rng.normal(0, 0.30, (count, 3)), roots.normal)
     length = 0.08 + 0.22 * rng.random(count) ** 1.5
-    bend = (
-        tangent(rng.normal(0, 1, (count, 3)) + (0, -0.4, 0), roots.normal)
-        * (0.35 * rng.random(count))[:, None]
-    )
+    loose = tangent(rng.normal(0, 1, (count, 3)) - np.array([0, 0.4, 0]), roots.normal)
+    bend = loose * (0.35 * rng.random(count))[:, None]
     rise = roots.normal * (0.05 + 0.22 * rng.random(count))[:, None]
     paths = [roots.at + (length * t)[:, None] * (unit(aim + rise) + bend * t) for t in along]
     return Loose(_clear(surface, np.stack(paths, 1), 0.004), 0.40 + 0.25 * rng.random(count))

@@ -16,6 +16,11 @@ U8 = NDArray[np.uint8]
 MASS_PX, STRAY_PX, SOFT_PX = 11, 30, 0.35
 """Least width of what is a mass of hair, how far strands may stand clear of one, and how much their edges are
 softened, in master pixels."""
+GAP_PX = 4
+"""The widest pinhole, in master pixels."""
+LOCK_PX, FINEST = 5, 118
+"""Least width of a lock rather than single strands, in master pixels, and the alpha of those at most: drawing
+takes what covers more for the outline of a head, which has no room inside."""
 SOLID: Final = 128
 GAIN: Final = (0.45, 2.9)
 STRAND: Final = (0.25, 4.0)
@@ -26,6 +31,10 @@ NECK_DM, SLOPE, SHOULDER_DM, BEHIND_DM = -0.04, 0.9, 0.55, (-0.20, 0.0)
 fades out between these places before the pivot of the head: it would lie on the back of a shoulder."""
 NAPE_DM = (-0.12, -0.24)
 """Heights above the chin between which hair fades out there in the middle: the trunk hides it."""
+COMB_PX, COMB_FADE_PX = (0.4, 2.6), 40
+"""How widely the ends of long hair are combed across and along, and over how many rows that sets in."""
+COMBED: Final = (0.12, 0.88)
+"""Cover of combed ends from gaps to strands."""
 BEARD_PX = 60
 """Over how many rows hair gives way to beard, in master pixels."""
 FEATHER_PX, EVEN_PX = 20, 9
@@ -47,13 +56,20 @@ UNDER: Final = (0.5, 0.85)
 
 
 def tidied(picture: U8) -> U8:
-    """A layer (H, W, 4) without the single strands that stand clear of the mass of hair, with soft edges."""
+    """A layer (H, W, 4) without the single strands that stand far from the mass of hair and without the pinholes
+    in it, with soft edges."""
     scale = picture.shape[1] / MASTER[0]
     alpha = picture[..., 3]
     mass = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, _disc(MASS_PX * scale))
     near = cv2.dilate(mass, _disc(2 * STRAY_PX * scale)).astype(np.float32)
     near = cv2.GaussianBlur(near, (0, 0), STRAY_PX * scale / 3)
     soft = cv2.GaussianBlur(alpha.astype(np.float32), (0, 0), SOFT_PX * scale)
+    whole = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_CLOSE, _disc(GAP_PX * scale))
+    inner = cv2.erode(whole, _disc(3 * GAP_PX * scale)).astype(np.float32)
+    soft = np.maximum(soft, 255 * cv2.GaussianBlur(inner, (0, 0), scale))
+    lock = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, _disc(LOCK_PX * scale))
+    lock = cv2.GaussianBlur(cv2.dilate(lock, _disc(3 * scale)).astype(np.float32), (0, 0), scale)
+    soft = np.minimum(soft, FINEST + (255 - FINEST) * lock)
     color = _weighted(picture, SOFT_PX * scale)
     blend = (alpha.astype(np.float32) / 255)[..., None]
     mixed = picture[..., :3] * blend + color * (1 - blend)
@@ -125,6 +141,20 @@ def crisp(color: F32, sigma: float, share: float) -> F32:
     way to the screen take away."""
     fine = color - cv2.GaussianBlur(color, (0, 0), sigma)
     return np.clip(color + share * fine, 0, 255).astype(np.float32)
+
+
+def combed(picture: U8, row: float) -> U8:
+    """A layer (H, W, 4) of long hair whose ends, below a `row`, are strands rather than specks."""
+    scale = picture.shape[1] / MASTER[0]
+    sigma = {"sigmaX": COMB_PX[0] * scale, "sigmaY": COMB_PX[1] * scale}
+    own = picture[..., 3:].astype(np.float32) / 255
+    cover = cv2.GaussianBlur(own, (0, 0), **sigma)
+    color = cv2.GaussianBlur(picture[..., :3] * own, (0, 0), **sigma) / np.maximum(cover, 1e-3)[..., None]
+    alpha = 255 * smooth(*COMBED, cover)
+    share = smooth(0.0, 1.0, (np.arange(len(picture)) - row) / (COMB_FADE_PX * scale) + 1)[:, None, None]
+    combed = np.concatenate([color, alpha[..., None]], 2)
+    mixed = picture + (combed - picture) * share
+    return _layer(mixed[..., :3], mixed[..., 3])
 
 
 def matched(hair: U8, skin: U8) -> U8:

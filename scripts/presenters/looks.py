@@ -108,8 +108,8 @@ class BeardLook:
 
 @dataclass(frozen=True, slots=True)
 class LightLook:
-    """Watts of the studio's lamps, of which two light the hair alone, `hair` its crown and `locks` its lengths,
-    strength of the surrounding grey, and exposure in stops."""
+    """Watts of the studio's lamps, of which two light the hair alone, `hair` its crown and `locks` its
+    lengths, strength of the surrounding grey, and exposure in stops."""
 
     key: float = 700.0
     fill: float = 115.0

@@ -27,19 +27,20 @@ from .cast import CAST
 from .crown import rounded
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
-from .grade import changing, faded, feathered, graded, matched, tidied, trimmed
+from .grade import changing, combed, faded, feathered, graded, matched, tidied, trimmed
 from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
 from .piece import Part, Piece, join
 from .plates import CUTS, Cut, write_plates, write_preview, write_webp
 from .relief import Relief, closed, relief
-from .shade import evened, muted
+from .shade import evened
 from .skinmesh import Skin, skin_mesh, swung
 from .slits import unslit
 from .snap import View, snapped
 from .stump import headless
 from .texture import layer_camera, read_picture, skin_shots, skin_texture
+from .umber import muted
 from .whiskers import one_tone
 
 U8 = NDArray[np.uint8]
@@ -182,7 +183,7 @@ def _groomed(
     layer = tidied(trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot))
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
-        return hair
+        return combed(hair, camera.project(person.landmarks.chin)[1])
     marks = person.landmarks
     row = camera.project(marks.nose)[1]
     if beneath is not None:

@@ -34,7 +34,8 @@ PICTURES: Final = {
 DEEP: Final = ("hair", "back")
 """Layers that come with their depth; they are hair."""
 FINER: Final = 1.5
-"""How much larger hair and beard are drawn than they are kept: their strands are as narrow as a pixel."""
+"""How much larger hair, and a beard in front, are drawn than they are kept: their strands are as narrow as a
+pixel."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -49,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             use_device(options.device)
             expression = "open" if view == "open" else "rest"
         camera, deep = person.camera(view), layer in DEEP
-        finer = FINER if layer == "hair" or (layer == "skin" and LOOKS[options.name].beard) else 1.0
+        bearded = LOOKS[options.name].beard is not None
+        finer = FINER if layer == "hair" or (bearded and (view, layer) == ("front", "skin")) else 1.0
         set_camera(camera, options.scale * finer, options.window)
         scene.show(layer, view)
         began = time.monotonic()

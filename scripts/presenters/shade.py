@@ -1,4 +1,4 @@
-"""Shade on skin: shadows of single locks on a neck are evened, deep shade is not as red as flesh lets it be."""
+"""Light on a neck under falling hair: shadows of single locks and light between them are evened."""
 
 from typing import Final
 
@@ -20,23 +20,6 @@ HEIGHTS: Final = (0.02, -0.10, -0.62, -0.80)
 """Heights above the chin between which this sets in and ends, in dm."""
 ASIDE: Final = (0.22, 0.34)
 """Distances from the middle, in dm, over which it sets in."""
-
-DEEP: Final = (105.0, 45.0)
-"""Light of skin, of 255, from lit to deep shade."""
-RUST: Final = (0.50, 0.68)
-"""How much less blue than red, as a share, from skin to rust."""
-UMBER: Final = (1.26, 0.93, 0.76)
-"""The tint of deep shade on skin."""
-
-
-def muted(picture: U8) -> U8:
-    """`picture` (H, W, 4) whose deep shade on skin is umber rather than rust."""
-    color = picture[..., :3].astype(np.float64)
-    light = color @ (0.299, 0.587, 0.114)
-    red, green, blue = np.moveaxis(color, 2, 0)
-    share = smooth(*DEEP, light) * smooth(*RUST, 1 - blue / np.maximum(red, 1)) * (red > green)
-    color += (light[..., None] * UMBER - color) * share[..., None]
-    return np.concatenate([np.round(np.clip(color, 0, 255)).astype(np.uint8), picture[..., 3:]], 2)
 
 
 def evened(person: Person, picture: U8, skin: U8, camera: Camera) -> U8:

@@ -19,9 +19,10 @@ from .looks import LOOKS
 from .mouth import halves
 from .person import EXPRESSIONS, Person
 from .piece import Piece
-from .shade import evened, muted
+from .shade import evened
 from .skinmesh import SIDE, Skin
 from .trace import trace
+from .umber import muted
 from .whiskers import one_tone
 
 F32 = NDArray[np.float32]

@@ -10,6 +10,7 @@ from visavis.scripts.presenters.grade import (
     FADE_PX,
     FEATHER_PX,
     changing,
+    combed,
     crisp,
     faded,
     feathered,
@@ -90,6 +91,17 @@ def test_short_hair_thins_out_towards_a_face_between_two_rows() -> None:
     assert thin[:, 400 + 4 * reach :].min() == 255
     assert thin[:200].min(1).max() == 0
     np.testing.assert_array_equal(thin[:200], layer[:200, :, 3])
+
+
+def test_specks_at_the_ends_of_long_hair_become_strands() -> None:
+    chance = np.random.default_rng(3)
+    layer = np.full((960, 800, 4), 80, np.uint8)
+    layer[..., 3] = np.where(chance.random((960, 800)) < 0.5, 255, 0)
+    made = combed(layer, 500.0)
+    np.testing.assert_array_equal(made[:400], layer[:400])
+    down, across = (np.abs(np.diff(made[600:900, :, 3].astype(float), axis=axis)).mean() for axis in (0, 1))
+    assert down < 0.5 * across
+    np.testing.assert_allclose(made[600:900][made[600:900, :, 3] > 100][:, :3], 80, atol=1)
 
 
 def test_one_layer_turns_into_another_below_a_row() -> None:
