@@ -13,7 +13,7 @@ from .looks import Grade
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-MASS_PX, STRAY_PX, SOFT_PX = 11, 30, 0.35
+MASS_PX, STRAY_PX, SOFT_PX = 11, 20, 0.35
 """Least width of what is a mass of hair, how far strands may stand clear of one, and how much their edges are
 softened, in master pixels."""
 GAP_PX = 4
@@ -55,14 +55,14 @@ UNDER: Final = (0.5, 0.85)
 """Cosines to straight down, as seen from the mouth, between which that sets in."""
 
 
-def tidied(picture: U8) -> U8:
-    """A layer (H, W, 4) without the single strands that stand far from the mass of hair and without the pinholes
-    in it, with soft edges."""
+def tidied(picture: U8, stray_px: float = STRAY_PX) -> U8:
+    """A layer (H, W, 4) without strands further than `stray_px` from the mass of hair and without
+    pinholes in it, with soft edges; strands near it are translucent."""
     scale = picture.shape[1] / MASTER[0]
     alpha = picture[..., 3]
     mass = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, _disc(MASS_PX * scale))
-    near = cv2.dilate(mass, _disc(2 * STRAY_PX * scale)).astype(np.float32)
-    near = cv2.GaussianBlur(near, (0, 0), STRAY_PX * scale / 3)
+    near = cv2.dilate(mass, _disc(2 * stray_px * scale)).astype(np.float32)
+    near = cv2.GaussianBlur(near, (0, 0), stray_px * scale / 3)
     soft = cv2.GaussianBlur(alpha.astype(np.float32), (0, 0), SOFT_PX * scale)
     whole = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_CLOSE, _disc(GAP_PX * scale))
     inner = cv2.erode(whole, _disc(3 * GAP_PX * scale)).astype(np.float32)

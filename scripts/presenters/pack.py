@@ -58,6 +58,9 @@ RELIEFS: Final = {
     ("back", "left"): Part.BACK_LEFT,
     ("back", "right"): Part.BACK_RIGHT,
 }
+STRAY_PX: Final = {"hair": 20.0, "back": 4.0}
+"""How far strands may stand clear of their layer's mass, in master pixels: what both layers show twice would
+be taken for solid."""
 SWING_DEG = (22.0, 14.0)
 """Yaw and pitch that a crop must hold."""
 SWAY_PX = 40
@@ -155,7 +158,7 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
             beneath = read_picture(layers / f"{view}_skin.png")
             points = person.limit(person.seen(view))[skin.origin]
             beneath = one_tone(person, beneath, points, skin.piece.triangles, skin.origin, camera)
-        picture = _groomed(person, picture, depth, camera, beneath)
+        picture = _groomed(person, picture, depth, camera, beneath, STRAY_PX[layer])
         if not LOOKS[person.cast.name].beard:
             crown = person.landmarks.between + np.array([0, CROWN_ABOVE_EYES, 0])
             picture, depth = rounded(picture, depth, camera.project(crown)[1])
@@ -176,11 +179,16 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
 
 
 def _groomed(
-    person: Person, picture: U8, depth: NDArray[np.float32], camera: Camera, beneath: U8 | None
+    person: Person,
+    picture: U8,
+    depth: NDArray[np.float32],
+    camera: Camera,
+    beneath: U8 | None,
+    stray_px: float,
 ) -> U8:
     """A layer of hair as it is packed, see grade.py; a beard is as in the layer of skin `beneath`."""
     look = LOOKS[person.cast.name]
-    layer = tidied(trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot))
+    layer = tidied(trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot), stray_px)
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
         return combed(hair, camera.project(person.landmarks.chin)[1])
