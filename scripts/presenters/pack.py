@@ -65,7 +65,7 @@ SWING_DEG = (22.0, 14.0)
 """Yaw and pitch that a crop must hold."""
 SWAY_PX = 40
 """What roll, leaning, breathing and trailing hair can add to it, in master pixels."""
-NAPE_BELOW_CHIN = 0.15
+NAPE_BELOW_CHIN = 0.22
 """How far below the chin hair behind the neck is closed, in dm."""
 CROWN_ABOVE_EYES = 0.55
 """How far above the eyes, in dm, the outline of long hair is rounded."""

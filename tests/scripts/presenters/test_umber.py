@@ -17,6 +17,7 @@ def test_rust_in_deep_shade_turns_umber_of_the_same_light() -> None:
     assert abs(0.299 * red + 0.587 * green + 0.114 * blue - 35.9) < 1.5
 
 
-def test_lit_skin_and_dark_cloth_keep_their_colours() -> None:
+def test_lit_skin_lips_and_dark_cloth_keep_their_colours() -> None:
+    assert shade(150, 70, 66) == [150, 70, 66, 255]
     assert shade(216, 164, 139) == [216, 164, 139, 255]
     assert shade(22, 44, 72) == [22, 44, 72, 255]
