@@ -18,9 +18,8 @@ MASS_PX, STRAY_PX, SOFT_PX = 11, 20, 0.35
 softened, in master pixels."""
 GAP_PX = 4
 """The widest pinhole, in master pixels."""
-LOCK_PX, FINEST = 5, 118
-"""Least width of a lock rather than single strands, in master pixels, and the alpha of those at most: drawing
-takes what covers more for the outline of a head, which has no room inside."""
+LOCK_PX = 5
+"""Least width of a lock rather than single strands, in master pixels."""
 SOLID: Final = 128
 GAIN: Final = (0.45, 2.9)
 STRAND: Final = (0.25, 4.0)
@@ -55,9 +54,9 @@ UNDER: Final = (0.5, 0.85)
 """Cosines to straight down, as seen from the mouth, between which that sets in."""
 
 
-def tidied(picture: U8, stray_px: float = STRAY_PX) -> U8:
+def tidied(picture: U8, stray_px: float = STRAY_PX, finest: int = 255) -> U8:
     """A layer (H, W, 4) without strands further than `stray_px` from the mass of hair and without
-    pinholes in it, with soft edges; strands near it are translucent."""
+    pinholes in it, with soft edges; strands near it have an alpha of `finest` at most."""
     scale = picture.shape[1] / MASTER[0]
     alpha = picture[..., 3]
     mass = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, _disc(MASS_PX * scale))
@@ -69,7 +68,7 @@ def tidied(picture: U8, stray_px: float = STRAY_PX) -> U8:
     soft = np.maximum(soft, 255 * cv2.GaussianBlur(inner, (0, 0), scale))
     lock = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, _disc(LOCK_PX * scale))
     lock = cv2.GaussianBlur(cv2.dilate(lock, _disc(3 * scale)).astype(np.float32), (0, 0), scale)
-    soft = np.minimum(soft, FINEST + (255 - FINEST) * lock)
+    soft = np.minimum(soft, finest + (255 - finest) * lock)
     color = _weighted(picture, SOFT_PX * scale)
     blend = (alpha.astype(np.float32) / 255)[..., None]
     mixed = picture[..., :3] * blend + color * (1 - blend)

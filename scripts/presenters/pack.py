@@ -58,6 +58,9 @@ RELIEFS: Final = {
     ("back", "left"): Part.BACK_LEFT,
     ("back", "right"): Part.BACK_RIGHT,
 }
+FINEST = 118
+"""Alpha of long hair's single strands at most: drawing takes what covers more for the outline of a head,
+which has no room inside."""
 STRAY_PX: Final = {"hair": 20.0, "back": 4.0}
 """How far strands may stand clear of their layer's mass, in master pixels: what both layers show twice would
 be taken for solid."""
@@ -65,7 +68,7 @@ SWING_DEG = (22.0, 14.0)
 """Yaw and pitch that a crop must hold."""
 SWAY_PX = 40
 """What roll, leaning, breathing and trailing hair can add to it, in master pixels."""
-NAPE_BELOW_CHIN = 0.22
+NAPE_BELOW_CHIN = 0.24
 """How far below the chin hair behind the neck is closed, in dm."""
 CROWN_ABOVE_EYES = 0.55
 """How far above the eyes, in dm, the outline of long hair is rounded."""
@@ -188,7 +191,10 @@ def _groomed(
 ) -> U8:
     """A layer of hair as it is packed, see grade.py; a beard is as in the layer of skin `beneath`."""
     look = LOOKS[person.cast.name]
-    layer = tidied(trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot), stray_px)
+    finest = 255 if look.beard else FINEST
+    layer = tidied(
+        trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot), stray_px, finest
+    )
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
         return combed(hair, camera.project(person.landmarks.chin)[1])
