@@ -17,15 +17,19 @@ KNOTS = 7
 ABOVE_LIP, TRIMMED = 0.015, 0.022
 """Share of the lip up to which the moustache grows down to it, and how far from its red it is trimmed, in
 dm."""
-MOUSTACHE = 170_000
+MOUSTACHE = 90_000
 """Roots that are tried on all of the body for a denser moustache, which leaves no notch under the nose."""
-CORNER: Final = (0.07, 0.022)
+CORNER: Final = (0.045, 0.018)
 """How far around the corners of the mouth, across and up, no hair grows."""
 LEADERS, LEANING = 2600, 0.35
 """Strands that others lean to, so that the beard has locks, and how far they lean at most."""
-GREY = 0.60
+RED, FINE = 0.35, 7
+"""From which share of lip on skin is lip, and into how many points a triangle's side is divided there."""
+GREY = 0.54
 """Share of grey hairs."""
-UNDER_NOSE = 0.45
+PEPPER = 0.22
+"""How many fewer there are in the moustache, on which the key light falls."""
+UNDER_NOSE = 0.12
 """How much lighter hairs are in the shade of the nose, which would make a dark tuft of them."""
 OUTLINE: Final = (0.42, 0.26)
 """Cosines between skin and view from none to all of whose roots belong to the outline."""
@@ -119,18 +123,23 @@ def _above_lip(surface: Surface, start: F64) -> F64:
 
 def _to_lips(surface: Surface, at: F64) -> F64:
     """How far points (N, 3) are from the lips' red, in dm."""
-    red = surface.points[surface.person.lips > 0.35]
-    distance, _ = cKDTree(red).query(at)
+    corners = surface.triangles[surface.person.lips[surface.triangles].max(1) > RED]
+    first, second = (part.ravel() for part in np.meshgrid(*(np.linspace(0, 1, FINE),) * 2))
+    shares = np.stack([first, second, 1 - first - second], 1)[first + second <= 1]
+    points = np.einsum("sk,tkd->tsd", shares, surface.points[corners])
+    red = np.einsum("sk,tk->ts", shares, surface.person.lips[corners]) > RED
+    distance, _ = cKDTree(points[red]).query(at)
     return np.asarray(distance, np.float64)
 
 
 def _tone(person: Person, at: F64, rng: np.random.Generator) -> F64:
-    """Salt and pepper as the hair: grey with darker hairs among it, in soft locks; lighter at the chin and
-    under the nose."""
+    """Salt and pepper as the hair: grey with darker hairs among it, in soft locks; lighter at the chin,
+    darker in the moustache."""
     marks = person.landmarks
     x, y, _ = at.T
     chin = smooth(0.42, 0.10, np.hypot(x, (y - marks.chin[1] - 0.12) * 0.9))
     lock = 0.10 * np.sin(23 * x + 5 * y) + 0.07 * np.sin(47 * x + 2)
-    grey = rng.random(len(at)) < GREY + 0.06 * chin + lock
+    lip = smooth(-0.03, 0.06, y - marks.mouth[1]) * smooth(0.44, 0.32, np.abs(x))
+    grey = rng.random(len(at)) < GREY + 0.06 * chin + lock - PEPPER * lip
     under = smooth(0.11, 0.16, y - marks.mouth[1]) * smooth(0.17, 0.09, np.abs(x - 0.04))
     return np.clip(np.where(grey, 0.76, 0.14) + UNDER_NOSE * under + rng.normal(0, 0.15, len(at)), 0, 1)

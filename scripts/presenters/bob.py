@@ -1,11 +1,12 @@
-"""A bob with a side parting: guides fall by gravity over the head and turn in to the neck, strands follow
-them in locks that end in points, wisps frame the face."""
+"""A long bob with a side parting: guides fall by gravity over the head and turn in to the neck, strands
+follow them in waved locks that lie over each other and end in points; flyaway.py grows what stands clear."""
 
 from typing import Final
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from . import flyaway
 from .base import F64, smooth
 from .surface import Density, Surface, resampled, unit
 
@@ -14,9 +15,13 @@ NECK = -1.05
 GUIDES, KNOTS, STEPS, STEP = 1500, 28, 84, 0.05
 PARTING = 0.20
 """The parting's x at the forehead; it drifts to the middle towards the crown."""
+FLAT = 0.4
+"""How much lower hair lies where the parting ends."""
+PARTED: Final = (-0.78, -0.48)
+"""Depths behind the eyes from all hair brushed back, which covers the crown, to all of it parted, in dm."""
 FACE: Final = (
     (-1.7, -1.1, -0.75, -0.3, 0.1, 0.45, 0.60, 0.70),
-    (0.40, 0.43, 0.51, 0.59, 0.62, 0.57, 0.30, 0.0),
+    (0.36, 0.40, 0.46, 0.53, 0.55, 0.48, 0.26, 0.0),
 )
 """Half the width that stays free for the face, by the height over the eyes."""
 OUTLINE: Final = (
@@ -24,9 +29,9 @@ OUTLINE: Final = (
     (0.62, 0.70, 0.80, 0.86, 0.90, 0.90, 0.87, 0.82, 0.74, 0.65, 0.56),
 )
 """Half the width of the hair, by the height over the eyes."""
-INWARD, NEARER = 0.26, 0.07
+INWARD, NEARER = 0.26, 0.13
 """How far outside that width hair that frames the face hangs at most, and how far inside a few locks do."""
-TIP, TIP_SPREAD, RISING = -1.18, 0.095, 0.13
+TIP, TIP_SPREAD, RISING = -1.16, 0.11, 0.13
 """Mean height of the ends over the eyes at the front, how much they vary, and how much higher they are
 behind."""
 CURL = 0.17
@@ -38,8 +43,12 @@ TINTED = 420
 """How many narrow locks have a tone of their own."""
 UNEVEN = 0.030
 """By how much the width of the hair differs from lock to lock, in dm."""
-WISPS = 240
-"""Fine short strands beside the face, on both sides together."""
+WAVED = 130
+"""How many locks have a wave and a place of their own, before or behind their neighbours."""
+WAVE: Final = (0.050, 5.2)
+"""How far locks swing, in dm, and how fast, in radians per dm."""
+PROUD = 0.046
+"""How far locks stand before or behind their neighbours, in dm."""
 
 
 def grow_bob(
@@ -52,25 +61,27 @@ def grow_bob(
 
     def crowd(at: F64) -> F64:
         beside = np.abs(at[:, 0] - _parting(at, eyes))
-        return density(at) * (0.55 + 0.45 * smooth(0.10, 0.02, beside) * (at[:, 1] > eyes[1] + 0.5))
+        return density(at) ** 0.6 * (0.55 + 0.45 * smooth(0.10, 0.02, beside) * (at[:, 1] > eyes[1] + 0.5))
 
     young = surface.scatter(round(count * 1.7), crowd, rng)
     paths = _followed(surface, guides, roots.at, young.at, rng)
     length = np.linalg.norm(np.diff(paths, axis=1), axis=2).sum(1)
     edge = density(young.at)
-    baby = (edge < 0.55) & (rng.random(len(edge)) < 0.35)
+    baby = (edge < 0.55) & (rng.random(len(edge)) < 0.08)
     short = np.where(baby, (0.05 + 0.16 * rng.random(len(edge))) / length, 1.0)
     high = smooth(eyes[1] + 0.3, eyes[1] + 0.9, young.at[:, 1])
-    layered = 1 - (0.10 + 0.22 * high) * rng.random(len(edge)) ** 2.2
+    layered = 1 - (0.20 + 0.20 * high) * rng.random(len(edge)) ** 1.7
     paths = _gathered(resampled(paths, length * short * layered, KNOTS), LOCKS, 0.35, 0.62, rng)
-    paths = _gathered(paths, TUFTS, 0.62, 0.72, rng)
-    paths = _gathered(paths, SHEETS, 0.15, 0.42, rng)
+    paths = _gathered(paths, TUFTS, 0.50, 0.66, rng)
+    paths = _gathered(paths, SHEETS, 0.15, 0.36, rng)
+    paths = _waved(paths, surface, rng)
     for knot in range(1, 12):
         paths[:, knot] = surface.pushed(paths[:, knot], np.full(len(paths), 0.010 + 0.014 * min(knot, 3)))
     fine = (0.45 + 0.55 * smooth(0.1, 0.9, edge)) * np.where(baby, 0.5, 1.0)
-    wisps = _wisps(surface, density, rng)
-    paths = np.concatenate([paths, wisps])
-    fine = np.concatenate([fine, np.full(len(wisps), 0.5)])
+    loose = flyaway.wisps(surface, density, rng), flyaway.babies(surface, density, rng)
+    loose = *loose, flyaway.strays(surface, paths, rng)
+    paths = np.concatenate([paths, *(each.paths for each in loose)])
+    fine = np.concatenate([fine, *(each.fine for each in loose)])
     kept = _free_of_face(surface, paths)
     width = fine[:, None] * np.linspace(1, 0, KNOTS) ** 0.45
     return paths[kept], width[kept], _tone(paths, rng)[kept]
@@ -88,13 +99,21 @@ def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) 
     eyes = surface.person.landmarks.between
     count = len(root)
     beside = root[:, 0] - _parting(root, eyes)
-    side = np.where(beside > 0, 1.0, -1.0)
-    near = np.exp(-((beside / 0.26) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1])
+    parted = smooth(*PARTED, root[:, 2] - eyes[2])
+    side = np.where(beside > 0, 1.0, -1.0) * parted + np.clip(root[:, 0] / 0.45, -1, 1) * (1 - parted)
+    near = np.exp(-((beside / 0.26) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1]) * parted
     front = smooth(-0.95, -0.05, root[:, 2] - eyes[2])
     crown = smooth(eyes[1] + 0.60, eyes[1] + 1.0, root[:, 1]) * (1 - 0.7 * near)
-    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.15 * near) + 0.05 * crown
-    aim = np.c_[side * (0.85 - 0.20 * front), 0.16 + 0.26 * front, -0.30 - 0.45 * front]
-    heading = unit(aim + normal * (0.30 + 0.25 * near)[:, None] + rng.normal(0, 0.07, (count, 3)))
+    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.35 * near) + 0.05 * crown
+    lift *= 1 - FLAT * np.exp(-((beside / 0.24) ** 2)) * (1 - parted)
+    aim = np.c_[
+        side * (0.85 - 0.20 * front),
+        (0.16 + 0.08 * front) * parted - 0.10 * (1 - parted),
+        -0.30 - 0.45 * front - 0.5 * (1 - parted),
+    ]
+    heading = unit(
+        aim + normal * (0.10 + 0.16 * parted * (1 - 0.4 * near))[:, None] + rng.normal(0, 0.07, (count, 3))
+    )
     inward = INWARD * rng.random(count)
     uneven = UNEVEN * (np.sin(17 * root[:, 2] + 9 * root[:, 0]) + rng.normal(0, 0.8, count))
     points, place = [root], root.copy()
@@ -102,7 +121,7 @@ def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) 
         below = smooth(eyes[1] + 0.75, eyes[1] + 0.1, place[:, 1])
         pull = np.c_[side * 0.12 * (1 - below), -1.2 * (0.58 + 0.42 * below), -0.06 * front * (1 - below)]
         heading = unit(heading + pull * 0.25)
-        moved = surface.pushed(place + heading * STEP, lift * min(1.0, (step + 1) / 7))
+        moved = surface.pushed(place + heading * STEP, lift * min(1.0, (step + 1) / 4))
         moved = _shaped(moved, eyes, side, front, inward, uneven)
         heading = unit(unit(moved - place) * 0.8 + heading * 0.2)
         place = moved
@@ -116,7 +135,7 @@ def _shaped(at: F64, eyes: F64, side: F64, front: F64, inward: F64, uneven: F64)
     height, depth = at[:, 1] - eyes[1], at[:, 2] - eyes[2]
     sign = np.where(np.abs(at[:, 0]) < 0.02, side, np.sign(at[:, 0]))
     wide = np.abs(at[:, 0])
-    free = np.interp(height, *FACE) - NEARER * (1 - inward / INWARD) ** 3
+    free = np.interp(height, *FACE) - NEARER * (1 - inward / INWARD) ** 4
     before = depth > -0.75
     wide = np.where(before & (wide < free), wide + 0.35 * (free - wide), wide)
     frame = before & (height < 0.25) & (front > 0.25)
@@ -160,27 +179,24 @@ def _gathered(paths: F64, count: int, start: float, most: float, rng: np.random.
     return paths + offset * pull
 
 
-def _wisps(surface: Surface, density: Density, rng: np.random.Generator) -> F64:
-    """Fine strands (N, KNOTS, 3) that fall from the hairline at the temples beside the face."""
-    eyes = surface.person.landmarks.between
-
-    def temple(at: F64) -> F64:
-        x, y, z = np.abs(at[:, 0]), at[:, 1] - eyes[1], at[:, 2] - eyes[2]
-        return ((density(at) > 0.12) & (y > 0.12) & (y < 0.62) & (z > -0.62) & (x > 0.46)).astype(float)
-
-    roots = surface.scatter(WISPS, temple, rng)
-    count = len(roots)
-    side = np.sign(roots.at[:, 0])
-    along = np.linspace(0, 1, KNOTS)[None, :]
-    length = (0.25 + 0.75 * rng.random(count) ** 1.3)[:, None]
-    bow = (0.06 * rng.random(count))[:, None] * np.sin(along * 3.0)
-    sway = (rng.normal(0, 0.03, count))[:, None] * along**2
-    paths = np.repeat(roots.at[:, None], KNOTS, 1)
-    paths[..., 0] += side[:, None] * (bow + 0.02 * along) + sway
-    paths[..., 1] -= length * along
-    paths[..., 2] += 0.06 * np.sin(along * 2.4) - 0.10 * along
-    flat = surface.pushed(paths.reshape(-1, 3), np.full(count * KNOTS, 0.03))
-    return flat.reshape(paths.shape)
+def _waved(paths: F64, surface: Surface, rng: np.random.Generator) -> F64:
+    """The paths in locks that swing, each in its own time, and lie over each other."""
+    leaders = paths[rng.choice(len(paths), WAVED, replace=False)]
+    distance, near = cKDTree(leaders[:, KNOTS // 2]).query(paths[:, KNOTS // 2], k=2)
+    share = 1 / (distance + 0.02) ** 3
+    share = (share / share.sum(1, keepdims=True))[..., None]
+    arc = np.linalg.norm(np.diff(paths, axis=1), axis=2).cumsum(1)
+    arc = np.concatenate([np.zeros((len(paths), 1)), arc], 1)
+    swing, phase = WAVE[0] * (0.5 + rng.random(WAVED)), 6.28 * rng.random(WAVED)
+    proud = PROUD * rng.normal(0, 1, WAVED)
+    angle = WAVE[1] * arc + 0.35 * rng.normal(0, 1, (len(paths), 1))
+    own = angle[:, None] + phase[near][..., None]
+    size = (share * swing[near][..., None]) * smooth(0.55, 1.5, arc)[:, None]
+    lifted = (proud[near][..., None] * share).sum(1) * smooth(0.15, 0.9, arc)
+    out = unit((paths - surface.person.landmarks.between - (0, 0, NECK)) * (1, 0, 1))
+    across = np.stack([-out[..., 2], np.zeros_like(arc), out[..., 0]], -1)
+    moved = across * (size * np.sin(own)).sum(1)[..., None]
+    return paths + moved + out * (0.6 * (size * np.cos(own)).sum(1) + lifted)[..., None]
 
 
 def _followed(surface: Surface, guides: F64, starts: F64, young: F64, rng: np.random.Generator) -> F64:

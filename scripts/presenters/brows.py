@@ -1,4 +1,4 @@
-"""Brows: tapered single hairs that follow the face."""
+"""Brows: tapered single hairs that follow the face, each the other's mirror image."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def add_brows(surface: Surface, look: BrowLook, posed: F64) -> list[Any]:
     material = hair_material("brow", look.dark, look.light, 0.42)
     things: list[Any] = []
     for side in (1.0, -1.0):
-        rng = np.random.default_rng(23 if side > 0 else 29)
+        rng = np.random.default_rng(23)
         paths, tone = _brow(surface, look, posed, side, rng)
         radius = look.radius * np.linspace(1, 0.15, KNOTS) ** 0.8
         things.append(add_strands("brow", paths, radius, material, tone))

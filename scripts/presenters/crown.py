@@ -12,8 +12,9 @@ from .camera import MASTER
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-NOTCH_PX = 170
-"""The widest notch that is filled, in master pixels."""
+NOTCH_PX, MASS_PX = 170, 9
+"""The widest notch that is filled, and the least width of hair that counts rather than stray, in master
+pixels."""
 SOLID: Final = 128
 EDGE_PX = 1.2
 
@@ -23,10 +24,12 @@ def rounded(picture: U8, depth: F32, row: float) -> tuple[U8, F32]:
     outline filled above the `row`, in the tones and at the depth of the hair beside."""
     scale = picture.shape[1] / MASTER[0]
     side = max(3, round(NOTCH_PX * scale)) | 1
+    thin = max(3, round(MASS_PX * scale)) | 1
     solid = (picture[..., 3] > SOLID).astype(np.uint8)
-    body = np.maximum.accumulate(solid, axis=0)
+    mass = cv2.morphologyEx(solid, cv2.MORPH_OPEN, np.ones((thin, thin), np.uint8))
+    body, trunk = (np.maximum.accumulate(each, axis=0) for each in (solid, mass))
     edge = side // 2
-    padded = cv2.copyMakeBorder(body, edge, 0, edge, edge, cv2.BORDER_CONSTANT, value=0)
+    padded = cv2.copyMakeBorder(trunk, edge, 0, edge, edge, cv2.BORDER_CONSTANT, value=0)
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
     whole = cv2.morphologyEx(padded, cv2.MORPH_CLOSE, disc)[edge:, edge:-edge]
     above = np.arange(len(solid))[:, None] < row

@@ -13,9 +13,13 @@ from .looks import Grade
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-MASS_PX, STRAY_PX, SOFT_PX = 11, 14, 0.6
+MASS_PX, STRAY_PX, SOFT_PX = 11, 20, 0.35
 """Least width of what is a mass of hair, how far strands may stand clear of one, and how much their edges are
 softened, in master pixels."""
+GAP_PX = 4
+"""The widest pinhole, in master pixels."""
+LOCK_PX = 5
+"""Least width of a lock rather than single strands, in master pixels."""
 SOLID: Final = 128
 GAIN: Final = (0.45, 2.9)
 STRAND: Final = (0.25, 4.0)
@@ -26,9 +30,9 @@ NECK_DM, SLOPE, SHOULDER_DM, BEHIND_DM = -0.04, 0.9, 0.55, (-0.20, 0.0)
 fades out between these places before the pivot of the head: it would lie on the back of a shoulder."""
 NAPE_DM = (-0.12, -0.24)
 """Heights above the chin between which hair fades out there in the middle: the trunk hides it."""
-COMB_PX, COMB_FADE_PX = (0.8, 5.0), 40
+COMB_PX, COMB_FADE_PX = (0.4, 2.6), 40
 """How widely the ends of long hair are combed across and along, and over how many rows that sets in."""
-COMBED: Final = (0.25, 0.75)
+COMBED: Final = (0.12, 0.88)
 """Cover of combed ends from gaps to strands."""
 BEARD_PX = 60
 """Over how many rows hair gives way to beard, in master pixels."""
@@ -50,14 +54,21 @@ UNDER: Final = (0.5, 0.85)
 """Cosines to straight down, as seen from the mouth, between which that sets in."""
 
 
-def tidied(picture: U8) -> U8:
-    """A layer (H, W, 4) without the single strands that stand clear of the mass of hair, with soft edges."""
+def tidied(picture: U8, stray_px: float = STRAY_PX, finest: int = 255) -> U8:
+    """A layer (H, W, 4) without strands further than `stray_px` from the mass of hair and without
+    pinholes in it, with soft edges; strands near it have an alpha of `finest` at most."""
     scale = picture.shape[1] / MASTER[0]
     alpha = picture[..., 3]
     mass = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, _disc(MASS_PX * scale))
-    near = cv2.dilate(mass, _disc(2 * STRAY_PX * scale)).astype(np.float32)
-    near = cv2.GaussianBlur(near, (0, 0), STRAY_PX * scale / 3)
+    near = cv2.dilate(mass, _disc(2 * stray_px * scale)).astype(np.float32)
+    near = cv2.GaussianBlur(near, (0, 0), stray_px * scale / 3)
     soft = cv2.GaussianBlur(alpha.astype(np.float32), (0, 0), SOFT_PX * scale)
+    whole = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_CLOSE, _disc(GAP_PX * scale))
+    inner = cv2.erode(whole, _disc(3 * GAP_PX * scale)).astype(np.float32)
+    soft = np.maximum(soft, 255 * cv2.GaussianBlur(inner, (0, 0), scale))
+    lock = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, _disc(LOCK_PX * scale))
+    lock = cv2.GaussianBlur(cv2.dilate(lock, _disc(3 * scale)).astype(np.float32), (0, 0), scale)
+    soft = np.minimum(soft, finest + (255 - finest) * lock)
     color = _weighted(picture, SOFT_PX * scale)
     blend = (alpha.astype(np.float32) / 255)[..., None]
     mixed = picture[..., :3] * blend + color * (1 - blend)

@@ -108,8 +108,8 @@ class BeardLook:
 
 @dataclass(frozen=True, slots=True)
 class LightLook:
-    """Watts of the studio's lamps, of which one lights the `hair` alone, strength of the surrounding grey,
-    and exposure in stops."""
+    """Watts of the studio's lamps, of which two light the hair alone, `hair` its crown and `locks` its
+    lengths, strength of the surrounding grey, and exposure in stops."""
 
     key: float = 700.0
     fill: float = 115.0
@@ -118,6 +118,7 @@ class LightLook:
     top: float = 70.0
     under: float = 12.0
     hair: float = 0.0
+    locks: float = 0.0
     around: float = 0.28
     exposure: float = 0.45
 
@@ -142,7 +143,7 @@ RUBY: Final = Look(
         blush=(208, 108, 94),
         lips=(182, 88, 84),
         lid=(180, 120, 102),
-        scalp=(58, 41, 34),
+        scalp=(104, 74, 61),
         blush_share=0.26,
         lip_share=0.80,
         freckles=0.35,
@@ -153,15 +154,22 @@ RUBY: Final = Look(
     eye=EyeLook(ring=(34, 24, 18), outer=(92, 62, 36), inner=(138, 94, 48)),
     hair=HairLook(
         style="bob",
-        dark=(22, 14, 11),
-        light=(98, 64, 44),
+        dark=(17, 12, 9),
+        light=(74, 49, 34),
         bias=1.4,
         roughness=0.24,
         strands=48000,
-        radius=0.0017,
+        radius=0.0015,
         tips=0.42,
         grade=Grade(
-            tone=52, even=0.88, calm=0.45, tint=(1.28, 0.96, 0.76), share=0.60, floor=(5, 3, 2), fine=0.95
+            tone=55,
+            even=0.30,
+            calm=0.45,
+            tint=(1.30, 0.95, 0.77),
+            share=0.50,
+            floor=(4, 3, 2),
+            fine=1.08,
+            region_px=26.0,
         ),
     ),
     brow=BrowLook(
@@ -176,7 +184,7 @@ RUBY: Final = Look(
         length=0.072,
         radius=0.0011,
     ),
-    light=LightLook(hair=320.0),
+    light=LightLook(hair=70.0, locks=330.0),
 )
 
 MARCUS: Final = Look(
@@ -220,13 +228,13 @@ MARCUS: Final = Look(
     ),
     beard=BeardLook(
         dark=(50, 42, 37),
-        light=(205, 195, 183),
+        light=(192, 181, 169),
         bias=1.0,
         strands=40000,
-        length=0.095,
-        radius=0.0018,
+        length=0.062,
+        radius=0.0013,
         grade=Grade(
-            tone=106, even=0.85, calm=0.7, tint=(1.05, 0.985, 0.955), share=0.95, fine=0.85, region_px=9.0
+            tone=104, even=0.45, calm=0.45, tint=(1.05, 0.985, 0.955), share=0.8, fine=1.05, region_px=20.0
         ),
     ),
     light=LightLook(rim_right=75.0, rim_left=60.0, top=70.0),

@@ -40,6 +40,7 @@ from .slits import unslit
 from .snap import View, snapped
 from .stump import headless
 from .texture import layer_camera, read_picture, skin_shots, skin_texture
+from .umber import muted
 from .whiskers import one_tone
 
 U8 = NDArray[np.uint8]
@@ -57,11 +58,17 @@ RELIEFS: Final = {
     ("back", "left"): Part.BACK_LEFT,
     ("back", "right"): Part.BACK_RIGHT,
 }
+FINEST = 118
+"""Alpha of long hair's single strands at most: drawing takes what covers more for the outline of a head,
+which has no room inside."""
+STRAY_PX: Final = {"hair": 20.0, "back": 4.0}
+"""How far strands may stand clear of their layer's mass, in master pixels: what both layers show twice would
+be taken for solid."""
 SWING_DEG = (22.0, 14.0)
 """Yaw and pitch that a crop must hold."""
 SWAY_PX = 40
 """What roll, leaning, breathing and trailing hair can add to it, in master pixels."""
-NAPE_BELOW_CHIN = 0.15
+NAPE_BELOW_CHIN = 0.24
 """How far below the chin hair behind the neck is closed, in dm."""
 CROWN_ABOVE_EYES = 0.55
 """How far above the eyes, in dm, the outline of long hair is rounded."""
@@ -128,7 +135,7 @@ def _body(person: Person, layers: Path) -> U8:
     camera = layer_camera(person, "front", body)
     if LOOKS[person.cast.name].beard is None:
         body = evened(person, body, skin, camera)
-    return headless(person, unslit(body), skin, camera)
+    return headless(person, unslit(muted(body)), skin, camera)
 
 
 def _write_skin(person: Person, skin: Skin, face: Sequence[Piece], layers: Path, target: Path) -> None:
@@ -154,7 +161,7 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
             beneath = read_picture(layers / f"{view}_skin.png")
             points = person.limit(person.seen(view))[skin.origin]
             beneath = one_tone(person, beneath, points, skin.piece.triangles, skin.origin, camera)
-        picture = _groomed(person, picture, depth, camera, beneath)
+        picture = _groomed(person, picture, depth, camera, beneath, STRAY_PX[layer])
         if not LOOKS[person.cast.name].beard:
             crown = person.landmarks.between + np.array([0, CROWN_ABOVE_EYES, 0])
             picture, depth = rounded(picture, depth, camera.project(crown)[1])
@@ -175,11 +182,19 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
 
 
 def _groomed(
-    person: Person, picture: U8, depth: NDArray[np.float32], camera: Camera, beneath: U8 | None
+    person: Person,
+    picture: U8,
+    depth: NDArray[np.float32],
+    camera: Camera,
+    beneath: U8 | None,
+    stray_px: float,
 ) -> U8:
     """A layer of hair as it is packed, see grade.py; a beard is as in the layer of skin `beneath`."""
     look = LOOKS[person.cast.name]
-    layer = tidied(trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot))
+    finest = 255 if look.beard else FINEST
+    layer = tidied(
+        trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot), stray_px, finest
+    )
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
         return combed(hair, camera.project(person.landmarks.chin)[1])

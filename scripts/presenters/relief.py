@@ -22,6 +22,10 @@ STEEPEST = 1.2
 MARGIN_PX = 4
 LOCK_PX = 15
 """Least width of a lock that hair is filled up to, in master pixels."""
+SOFT_PX = 9
+"""Over how much the filling fades in behind the outermost locks, in master pixels."""
+DROP_PX = 40
+"""How far below the outermost locks' ends it goes on, as far inside them, in master pixels."""
 SOLID, FADE_ROWS, NAPE_LIGHT = 128, 0.03, 0.55
 """Alpha of a strand that hair is filled up to; over which share of the rows the filling ends; how light it
 is."""
@@ -82,9 +86,13 @@ def closed(picture: U8, first_row: float, last_row: float) -> U8:
     solid = cv2.morphologyEx((alpha > SOLID).astype(np.uint8), cv2.MORPH_OPEN, kernel) > 0
     begun = np.logical_or.accumulate(solid, axis=1) & np.logical_or.accumulate(solid, axis=0)
     between = begun & np.logical_or.accumulate(solid[:, ::-1], axis=1)[:, ::-1]
+    down = max(1, round(DROP_PX * alpha.shape[1] / MASTER[0]))
+    inner = cv2.erode(between.astype(np.uint8), np.ones((1, 2 * down + 1), np.uint8))
+    between = between | (cv2.dilate(inner, np.ones((down + 1, 1), np.uint8), anchor=(0, down)) > 0)
+    soft = cv2.GaussianBlur(between.astype(np.float32), (0, 0), SOFT_PX * alpha.shape[1] / MASTER[0])
     rows = np.arange(len(alpha))
     fade = np.clip((last_row - rows) / max(1.0, len(alpha) * FADE_ROWS), 0, 1)[:, None]
-    cover = np.maximum(alpha, 255 * between * fade)
+    cover = np.maximum(alpha, 255 * np.clip(2 * soft - 1, 0, 1) * fade)
     own = (alpha / 255).astype(np.float32)
     lit = _lit(picture[..., :3].astype(np.float32), own, rows < first_row)
     color = spread(lit, (own > 0.25).astype(np.float32)) * NAPE_LIGHT

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import bpy
+import cv2
 import numpy as np
 
 from .camera import VIEWS
@@ -31,7 +32,10 @@ PICTURES: Final = {
 }
 """The layers of each view that the packer reads; `front_all` is for comparison."""
 DEEP: Final = ("hair", "back")
-"""Layers that come with their depth."""
+"""Layers that come with their depth; they are hair."""
+FINER: Final = 1.5
+"""How much larger hair, and a beard in front, are drawn than they are kept: their strands are as narrow as a
+pixel."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,11 +49,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             scene = build_scene(person, view)
             use_device(options.device)
             expression = "open" if view == "open" else "rest"
-        set_camera(person.camera(view), options.scale, options.window)
+        camera, deep = person.camera(view), layer in DEEP
+        bearded = LOOKS[options.name].beard is not None
+        finer = FINER if layer == "hair" or (bearded and (view, layer) == ("front", "skin")) else 1.0
+        set_camera(camera, options.scale * finer, options.window)
         scene.show(layer, view)
         began = time.monotonic()
-        _draw(folder / f"{view}_{layer}.png", options.spp, LOOKS[options.name].light.exposure)
-        if layer in DEEP and not options.window:
+        path = folder / f"{view}_{layer}.png"
+        _draw(path, options.spp, LOOKS[options.name].light.exposure)
+        if finer > 1:
+            set_camera(camera, options.scale, options.window)
+            _shrink(path, camera.scaled(options.scale).size)
+        if deep and not options.window:
             np.save(folder / f"{view}_{layer}_depth.npy", _depth(folder, scene))
         print(f"{options.name} {view}_{layer}: {time.monotonic() - began:.0f} s", flush=True)
 
@@ -85,6 +96,15 @@ def _draw(path: Path, samples: int, exposure: float) -> None:
     render.image_settings.color_depth = "8"
     render.filepath = str(path.resolve())
     bpy.ops.render.render(write_still=True)
+
+
+def _shrink(path: Path, size: tuple[int, int]) -> None:
+    """The picture at `path` at a smaller `size` (width, height)."""
+    large = np.asarray(cv2.imread(str(path), cv2.IMREAD_UNCHANGED), np.float32)
+    large[..., :3] *= large[..., 3:] / 255
+    small = cv2.resize(large, size, interpolation=cv2.INTER_AREA)
+    small[..., :3] *= 255 / np.maximum(small[..., 3:], 1)
+    cv2.imwrite(str(path), np.round(np.clip(small, 0, 255)).astype(np.uint8))
 
 
 def _depth(folder: Path, scene: Any) -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":

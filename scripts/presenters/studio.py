@@ -14,12 +14,14 @@ from .nodes import to_blender
 from .person import Landmarks
 
 SENSOR_MM = 36.0
+MOST_INDIRECT = 1.5
+"""What a single sample of indirect light counts at most: rare bright paths through hair are specks."""
 WARM, COOL, CLEAR = (1.0, 0.93, 0.85), (0.84, 0.92, 1.0), (1.0, 0.97, 0.93)
 
 
 def add_light(marks: Landmarks, look: LightLook, hair: Sequence[Any]) -> None:
     """A soft warm key from the viewer's upper left, a weak cool fill, two rims, a top lamp, a weak glow; and
-    from the upper right what the `hair` alone is lit by."""
+    from the upper right and from the front what the `hair` alone is lit by."""
     face = marks.between + np.array([0, -0.15, 0])
     crown = face + np.array([0, 0.2, -0.6])
     _lamp(face + np.array([-3.8, 4.4, 5.7]), face, 3.6, look.key, WARM)
@@ -28,12 +30,16 @@ def add_light(marks: Landmarks, look: LightLook, hair: Sequence[Any]) -> None:
     _lamp(face + np.array([-3.8, 2.0, -4.8]), crown, 2.4, look.rim_left, COOL)
     _lamp(face + np.array([0, 6.5, 0.2]), face, 2.8, look.top, CLEAR)
     _lamp(face + np.array([0, -4.0, 5.0]), face, 4.5, look.under, CLEAR, shiny=False)
-    if look.hair:
-        lamp = _lamp(face + np.array([3.4, 5.2, 4.2]), crown, 4.0, look.hair, CLEAR)
-        lit = bpy.data.collections.new("lit hair")
-        for thing in hair:
-            lit.objects.link(thing)
-        lamp.light_linking.receiver_collection = lit
+    lit = bpy.data.collections.new("lit hair")
+    for thing in hair:
+        lit.objects.link(thing)
+    locks = face + np.array([0, -0.3, -0.3])
+    for at, target, size, watts in (
+        (face + np.array([3.4, 5.2, 4.2]), crown, 4.0, look.hair),
+        (face + np.array([-2.6, 0.5, 6.5]), locks, 2.2, look.locks),
+    ):
+        if watts:
+            _lamp(at, target, size, watts, CLEAR).light_linking.receiver_collection = lit
     world = bpy.data.worlds.new("around")
     bpy.context.scene.world = world
     world.use_nodes = True
@@ -107,6 +113,7 @@ def set_quality(samples: int, exposure: float) -> None:
     cycles.use_denoising, cycles.denoiser = True, "OPENIMAGEDENOISE"
     cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 6, 2, 2
     cycles.transmission_bounces, cycles.transparent_max_bounces = 4, 24
+    cycles.sample_clamp_indirect = MOST_INDIRECT
     cycles.caustics_reflective = cycles.caustics_refractive = False
     scene.cycles_curves.shape, scene.cycles_curves.subdivisions = "RIBBONS", 2
     scene.render.film_transparent = True

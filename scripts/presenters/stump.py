@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .atlas import spread
 from .base import smooth
-from .camera import Camera
+from .camera import MASTER, Camera
 from .mouth import halves
 from .person import Person
 from .trace import trace
@@ -24,6 +24,11 @@ SHOULDER: Final = (-0.08, -0.20)
 plate keeps its skin: the shoulder's, over which no neck is drawn."""
 NECK_BELOW_CHIN: Final = (0.0, 0.10)
 """Where the neck's width is measured, in dm."""
+SLIVER_PX = 15
+"""Narrower skin than this beside a collar is left out, in master pixels."""
+HEM: Final = (0.40, 0.60)
+"""Cover of what is filled in from nothing to cloth: a collar goes on behind a neck and ends there, without a
+glow."""
 REACH_BELOW_CHIN = 1.4
 GROW_PX = 3
 """By how much more than the skin is taken away, in pixels of the layer."""
@@ -40,16 +45,27 @@ def headless(person: Person, body: U8, skin: U8, camera: Camera) -> U8:
     kernel = np.ones((2 * GROW_PX + 1,) * 2, np.uint8)
     bare = cv2.GaussianBlur(cv2.dilate(skin[..., 3], kernel).astype(np.float32) / 255, (0, 0), 1.0)
     kept = smooth(*BESIDE, aside / _neck_half(person)) * smooth(*SHOULDER, above)
+    kept = kept * _wide((bare * kept).astype(np.float32), SLIVER_PX * camera.size[0] / MASTER[0])
     gone = (bare * smooth(*STUMP, above) * (1 - kept)).astype(np.float32)[..., None]
     layer = body.astype(np.float32)
     alpha = layer[..., 3:] / 255
     solid = np.concatenate([layer[..., :3] * alpha, alpha * 255], 2)
     known = np.maximum(bare < 0.01, smooth(0.5, 1.0, kept))
     filled = spread(solid.astype(np.float32), known.astype(np.float32))
+    share = filled[..., 3:] / 255
+    filled = filled * (smooth(*HEM, share.astype(np.float64)) / np.maximum(share, 1e-3)).astype(np.float32)
     mixed = solid * (1 - gone) + filled * gone
     cover = mixed[..., 3:] / 255
     color = np.where(cover > 1e-3, mixed[..., :3] / np.maximum(cover, 1e-3), layer[..., :3])
     return np.round(np.clip(np.concatenate([color, mixed[..., 3:]], 2), 0, 255)).astype(np.uint8)
+
+
+def _wide(share: F32, side: float) -> F32:
+    """`share` (H, W) of 0..1 without what is narrower than `side` pixels, and 1 close around the rest."""
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(3, round(side)) | 1,) * 2)
+    return np.minimum(1, 2 * cv2.dilate(cv2.morphologyEx(share, cv2.MORPH_OPEN, kernel), kernel)).astype(
+        np.float32
+    )
 
 
 def _neck_half(person: Person) -> float:

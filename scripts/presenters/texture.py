@@ -22,6 +22,7 @@ from .piece import Piece
 from .shade import evened
 from .skinmesh import SIDE, Skin
 from .trace import trace
+from .umber import muted
 from .whiskers import one_tone
 
 F32 = NDArray[np.float32]
@@ -84,6 +85,7 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
     rest = _rest_worth(person)[skin.origin]
     for view in VIEWS:
         picture = read_picture(layers / f"{view}_skin.png")
+        picture = muted(picture) if view in HAIRED else picture
         camera = layer_camera(person, view, picture)
         if view == "front":
             _check_outline(person, picture, camera)

@@ -20,9 +20,9 @@ U8 = NDArray[np.uint8]
 
 STUBBLE, NECK = 0.40, 0.32
 """Heights in dm over which the beard thins out up the cheeks and down the neck."""
-BARE, PATCH, UNSHAVEN = (-0.20, -0.12), 0.45, 0.10
-"""Heights over the mouth, in dm, from below which skin shows under the lower lip, wholly in the end; how
-dense the hairs in the middle of it are, and how dense stubble is painted there."""
+BARE, SPARSE, PATCH, UNSHAVEN = (-0.22, -0.10), 0.80, 0.55, 0.0
+"""Heights over the mouth, in dm, from below which skin shows under the lower lip, how far in the end, and how
+much less in the middle; how dense stubble is painted there."""
 GROWN: Final = (0.30, 0.75)
 """Densities from skin with a few hairs to beard."""
 RED: Final = (0.42, 0.75)
@@ -30,6 +30,8 @@ RED: Final = (0.42, 0.75)
 UNEVEN, GRAIN = 0.17, 0.05
 """How far single hairs move the edge of a beard, in densities, and how they differ in light."""
 SOFT_PX = 0.8
+HAIR_PX, SKIN = 0.6, 0.15
+"""How wide a hair is, in master pixels, and how far skin between hairs takes on their tone."""
 HANGING_PX, BELOW_PX = 40, 60
 """How far below a beard's roots its hairs hang, and how far below the mouth that begins, in master pixels."""
 
@@ -41,19 +43,19 @@ def beard_density(person: Person, look: BeardLook | None) -> Density:
     mouth, half = marks.mouth, marks.mouth_half
     top = marks.nose[1] - 0.068 - mouth[1]
     lines = (0, 0.07, 0.20, half + 0.03, half + 0.13, 0.52, 0.62, 0.72, 0.86)
-    upper = (top - 0.05, top - 0.035, top - 0.01, 0.18, 0.20, 0.28, 0.46, 0.68, 0.88)
+    upper = (top - 0.045, top - 0.045, top - 0.025, 0.17, 0.19, 0.28, 0.46, 0.68, 0.88)
 
     def density(at: F64) -> F64:
         x, y, z = np.abs(at[:, 0]), at[:, 1], at[:, 2]
         uneven = (
             0.022 * np.sin(19 * at[:, 0] + 1) + 0.018 * np.sin(43 * at[:, 0] + 2) + 0.012 * np.sin(71 * y)
         )
-        above = np.interp(x, lines, upper) + mouth[1] + uneven - y
+        above = np.interp(x, lines, upper) + mouth[1] + uneven * smooth(0.18, 0.40, x) - y
         low = marks.chin[1] + np.interp(
             x, (0, 0.2, 0.34, 0.46, 0.6, 0.8), (-0.16, -0.13, -0.04, 0.10, 0.22, 0.36)
         )
         behind = z - (marks.between[2] - 0.74) + 0.3 * uneven
-        fade = np.interp(x, (half - 0.05, half + 0.10, 0.54), (0.05, 0.18, STUBBLE))
+        fade = np.interp(x, (half - 0.05, half + 0.10, 0.54), (0.09, 0.22, STUBBLE))
         reach = np.minimum(above / fade, np.minimum((y - low + uneven) / NECK, behind / 0.14))
         fits = (x < 0.80) & ((y < mouth[1] + top + 0.02) | (x > 0.5))
         return smooth(0, 1, reach) * fits * (1 - _bare(person, at))
@@ -65,8 +67,8 @@ def _bare(person: Person, at: F64) -> F64:
     """How far points (N, 3) are bare skin under the lower lip, beside a patch of hairs in its middle."""
     x, y = np.abs(at[:, 0]), at[:, 1] - person.landmarks.mouth[1]
     uneven = 0.018 * np.sin(43 * at[:, 0] + 2) + 0.012 * np.sin(71 * at[:, 1])
-    under = smooth(0.27, 0.17, x) * smooth(BARE[0], BARE[1], y + uneven) * (y < 0)
-    return under * (1 - PATCH * smooth(0.08, 0.03, x))
+    under = SPARSE * smooth(0.30, 0.12, x) * smooth(BARE[0], BARE[1], y + uneven) * (y < 0)
+    return under * (1 - PATCH * smooth(0.11, 0.03, x))
 
 
 def one_tone(person: Person, picture: U8, points: F64, triangles: Ints, origin: Ints, camera: Camera) -> U8:
@@ -89,6 +91,7 @@ def one_tone(person: Person, picture: U8, points: F64, triangles: Ints, origin: 
     below = smooth(0.0, BELOW_PX * scale, np.arange(len(grown), dtype=np.float64)[:, None] - lip)
     share = np.maximum(grown, below * _hanging(picture, grown, scale)) * smooth(RED[1], RED[0], at[..., 1])
     share = cv2.GaussianBlur(share.astype(np.float32), (0, 0), SOFT_PX * scale).astype(np.float32)
+    share *= (SKIN + (1 - SKIN) * _grey(picture, HAIR_PX * scale)).astype(np.float32)
     toned = regraded(picture, share, look.grade)
     color = toned[..., :3] * (1 + GRAIN * hairs * share)[..., None]
     return np.concatenate([np.round(np.clip(color, 0, 255)).astype(np.uint8), picture[..., 3:]], 2)
@@ -98,6 +101,10 @@ def _hanging(picture: U8, grown: F64, scale: float) -> F64:
     """How far pixels (H, W) are hair that hangs over bare skin: they are grey, and a beard is near."""
     side = 2 * round(HANGING_PX * scale) + 1
     near = cv2.dilate(grown.astype(np.float32), cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side)))
-    color = cv2.GaussianBlur(picture[..., :3].astype(np.float32), (0, 0), 2 * scale)
-    grey = smooth(*COLORED, 1 - color[..., 2] / np.maximum(color[..., 0], 1))
-    return grey * cv2.GaussianBlur(near, (0, 0), HANGING_PX * scale / 4)
+    return _grey(picture, 2 * scale) * cv2.GaussianBlur(near, (0, 0), HANGING_PX * scale / 4)
+
+
+def _grey(picture: U8, sigma: float) -> F64:
+    """How far pixels (H, W) are grey hair rather than skin."""
+    color = cv2.GaussianBlur(picture[..., :3].astype(np.float32), (0, 0), sigma)
+    return smooth(*COLORED, 1 - color[..., 2] / np.maximum(color[..., 0], 1))

@@ -21,3 +21,11 @@ def test_a_notch_is_filled_at_the_depth_of_the_hair_beside_and_above_the_row_onl
     kept, same = rounded(picture, depth, TOP - 1.0)
     np.testing.assert_array_equal(kept, picture)
     np.testing.assert_array_equal(same, depth)
+
+
+def test_hair_that_stands_clear_of_the_mass_is_not_joined_to_it() -> None:
+    picture = np.zeros((400, WIDTH, 4), np.uint8)
+    picture[TOP:300, 200:600] = (90, 70, 50, 255)
+    picture[TOP + 20 : 300, 620:622] = (90, 70, 50, 255)
+    made, _ = rounded(picture, np.full(picture.shape[:2], 7, np.float32), 300.0)
+    assert made[TOP + 60 : 200, 606:616, 3].max() == 0
