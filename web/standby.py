@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final
 
 from ..stream.errors import LinkError
@@ -13,6 +14,9 @@ _LOG = logging.getLogger(__name__)
 
 CALM_S: Final = 10.0
 """After a worker took its work up: sessions come back first."""
+PATIENCE_S: Final = 60.0
+"""How long it waits for a moment without sessions: while it warms up, they have less of the machine."""
+_LOOK_S: Final = 0.5
 
 
 class Standby:
@@ -23,14 +27,19 @@ class Standby:
         self._waiting: Life | None = None
         self._busy = False
 
-    async def prepare(self) -> None:
-        """Have one, unless there is one already. One that fails is not tried again until the next call."""
+    async def prepare(self, is_busy: Callable[[], bool]) -> None:
+        """Have one, unless there is one already, when the worker `is_busy` no more. One that fails is not
+        tried again until the next call."""
         if self._busy or (self._waiting is not None and self._waiting.child.alive):
             return
         self._busy = True
         try:
             await self.stop()
             await asyncio.sleep(CALM_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE_S):
+                    while is_busy():
+                        await asyncio.sleep(_LOOK_S)
             await self._warm(await self._start())
         except OSError as error:
             _LOG.warning("there is no standby (%s), and a restart will take longer", error)

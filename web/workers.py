@@ -224,7 +224,8 @@ class Worker:
         _LOG.info("worker %d on %s is ready: %s, %s", *words)
         events.worker_up(self)
         if self._standby is not None and life.ready.parks:
-            self._chores.spawn(self._standby.prepare(), f"standby of worker {life.child.pid}")
+            preparing = self._standby.prepare(lambda: events.busy(self))
+            self._chores.spawn(preparing, f"standby of worker {life.child.pid}")
 
     async def _spawn(self) -> Life:
         child = await Child.spawn("worker", self._command, self.device.environment())

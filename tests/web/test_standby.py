@@ -31,6 +31,7 @@ with socket.socket(fileno=int(sys.argv[sys.argv.index("--fd") + 1])) as link:
 
 class Log:
     def __init__(self) -> None:
+        self.working = False
         self.told: list[str] = []
 
     def worker_up(self, worker: WorkerPort) -> None:
@@ -43,12 +44,15 @@ class Log:
         assert not isinstance(message, Ready)
 
     def busy(self, worker: WorkerPort) -> bool:
-        return False
+        return self.working
 
 
 @asynccontextmanager
-async def running(command: tuple[str, ...], *, standby: bool = True) -> AsyncGenerator[tuple[Worker, Log]]:
+async def running(
+    command: tuple[str, ...], *, standby: bool = True, working: bool = False
+) -> AsyncGenerator[tuple[Worker, Log]]:
     log = Log()
+    log.working = working
     async with asyncio.TaskGroup() as group, Chores() as chores:
         worker = Worker(chores, command, standby=standby)
         task = group.create_task(worker.run(log))
@@ -120,3 +124,19 @@ async def test_a_standby_that_does_not_start_leaves_the_worker_alone(
         assert "the card is full" in caplog.text
         assert worker.state is WorkerState.UP
         assert log.told == ["up"]
+
+
+async def test_a_standby_waits_for_a_quiet_moment_but_not_for_ever(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level("INFO")
+    monkeypatch.setattr(standby_module, "_LOOK_S", 0.01)
+    async with running(PARKS, working=True) as (_, log):
+        await asyncio.sleep(0.3)
+        assert "stands by" not in caplog.text
+        log.working = False
+        await until(lambda: "stands by" in caplog.text)
+    caplog.clear()
+    monkeypatch.setattr(standby_module, "PATIENCE_S", 0.1)
+    async with running(PARKS, working=True):
+        await until(lambda: "stands by" in caplog.text)
