@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Final
 
 from ..stream.errors import LinkError
@@ -16,7 +15,7 @@ CALM_S: Final = 10.0
 """After a worker took its work up: sessions come back first."""
 PATIENCE_S: Final = 60.0
 """How long it waits for a moment without sessions: while it warms up, they have less of the machine."""
-_LOOK_S: Final = 0.5
+LOOK_S: Final = 0.5
 
 
 class Standby:
@@ -36,10 +35,10 @@ class Standby:
         try:
             await self.stop()
             await asyncio.sleep(CALM_S)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PATIENCE_S):
-                    while is_busy():
-                        await asyncio.sleep(_LOOK_S)
+            for _ in range(int(PATIENCE_S / LOOK_S)):
+                if not is_busy():
+                    break
+                await asyncio.sleep(LOOK_S)
             await self._warm(await self._start())
         except OSError as error:
             _LOG.warning("there is no standby (%s), and a restart will take longer", error)

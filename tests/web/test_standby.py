@@ -130,7 +130,7 @@ async def test_a_standby_waits_for_a_quiet_moment_but_not_for_ever(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level("INFO")
-    monkeypatch.setattr(standby_module, "_LOOK_S", 0.01)
+    monkeypatch.setattr(standby_module, "LOOK_S", 0.01)
     async with running(PARKS, working=True) as (_, log):
         await asyncio.sleep(0.3)
         assert "stands by" not in caplog.text
