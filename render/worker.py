@@ -14,6 +14,7 @@ import argparse
 import gc
 import importlib
 import logging
+import os
 import socket
 import sys
 import threading
@@ -243,4 +244,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    logging.shutdown()
+    # Not sys.exit: what a GPU's libraries do last would wait for ever for a card that is parked.
+    os._exit(code)
