@@ -37,6 +37,7 @@ _BETWEEN_NS: Final = NS_PER_SECOND // 10
 """One session asks after the other."""
 _LOOK_S: Final = 0.02
 _LONGEST_SIZE: Final = 12
+_GUEST: Final = "guest-"
 _BITRATE_BPS: Final = 4_000_000
 
 
@@ -142,7 +143,7 @@ class _Worker:
                 self._began.set()
             case link.Opened(name):
                 self.heard[name].opened_ns = now_ns
-            case link.Fault(name, CapacityError.code) if not self.heard[name].opened_ns:
+            case link.Fault(name, CapacityError.code) if name.startswith(_GUEST):
                 self.refused.add(name)
             case link.Fault():
                 self.faults.append(f"{message.session}: {message.message}")
@@ -197,7 +198,7 @@ def _speak(worker: _Worker, bench: WorkerBench, names: list[str]) -> dict[str, A
             speaker.remove(name)
             worker.send(link.Close(name))
         if len(there) < bench.guests:
-            name, visits = f"guest-{visits}", visits + 1
+            name, visits = f"{_GUEST}{visits}", visits + 1
             there[name] = now_ns + VISIT_NS
             worker.open(name, bench, len(names))
             speaker.add(name)

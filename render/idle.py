@@ -2,14 +2,13 @@
 
 import logging
 
-from .engine import Engine
+from ..stream.errors import SetupError
 
 _LOG = logging.getLogger(__name__)
 
 
 class Idle:
-    """Once parked, an engine stays so until it opens a slot. One that cannot park is asked once. The owner's
-    lock guards every call but `park`."""
+    """Once parked, an engine stays so until it opens a slot. The owner's lock guards every call."""
 
     def __init__(self, after_ns: int | None = None) -> None:
         """None: never."""
@@ -34,15 +33,22 @@ class Idle:
         """Park now, unless somebody comes first."""
         self._hurries = True
 
+    def begin(self) -> None:
+        """The engine is being parked: once is enough."""
+        self._is_over = True
+
+    def done(self, parked: bool) -> None:
+        """Whether it was. If not it is tried again after the same time; a worker that was told to park and
+        cannot has no use: SetupError."""
+        if parked:
+            _LOG.info("nobody is here: the card's memory is free until a session begins")
+        elif self._hurries:
+            raise SetupError("the card's memory cannot be given back, so this worker cannot stand by")
+        else:
+            _LOG.warning("the card's memory could not be given back; it is tried again")
+            self.wake()
+
     def wake(self) -> None:
         """Somebody comes."""
         self._since_ns = None
         self._is_over = self._hurries = False
-
-    def park(self, engine: Engine) -> None:
-        """Have `engine` give back what it draws on."""
-        self._is_over = True
-        if engine.park():
-            _LOG.info("nobody is here: the card's memory is free until a session begins")
-        else:
-            self._after_ns = None

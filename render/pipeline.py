@@ -75,7 +75,7 @@ class Pipeline:
         self._retired: list[Surface] = []
         """Pictures out of use that the encoder may still be reading, until the next release."""
         self._free = list(easel.surfaces)
-        self._unheard: deque[TickAudio] = deque()
+        self._unheard: deque[TickAudio] = deque(maxlen=MOST_UNHEARD + 1)
         """What has left before the engine heard it."""
         self._hears = first
         self._resume: int | None = None

@@ -78,6 +78,7 @@ class Task:
     open: Guest | None = None
     close: Guest | None = None
     park: bool = False
+    parked: bool = False
     tick: link.Tick | None = None
     parts: Parts | None = None
     live: Live | None = None
@@ -99,6 +100,7 @@ class Sessions:
         self.delay = engine.spec.lookahead // engine.spec.hop
         self._engine = engine
         self._idle = idle or Idle()
+        self._parking = False
         self._roster = Roster(slots)
         self._guests: dict[str, Guest] = {}
         self._errands: deque[Guest] = deque()
@@ -181,13 +183,23 @@ class Sessions:
             return Task(draws=[(live, live.begin_draw(now_ns)) for live, _ in choice.picked]), None
         if opening := self._next_opening(duty):
             return Task(open=opening), None
-        park_ns = None if self._guests or duty is Duty.REST else self._idle.park_ns(now_ns)
+        park_ns = self._idle.park_ns(now_ns) if self._can_park(duty) else None
         if park_ns is not None and park_ns <= now_ns:
+            self._idle.begin()
+            self._parking = True
             return Task(park=True), None
         return None, choice.wake_ns if park_ns is None else park_ns
 
+    def _can_park(self, duty: Duty) -> bool:
+        return not self._guests and duty is not Duty.REST and self._engine.parks
+
     def _next_opening(self, duty: Duty) -> Guest | None:
-        return self._next_errand(lambda guest: not guest.closing and _opens(guest, duty))
+        """None of those whose next step is the engine's while that is being parked."""
+
+        def wanted(guest: Guest) -> bool:
+            return not guest.closing and _opens(guest, duty) and not (guest.parts and self._parking)
+
+        return self._next_errand(wanted)
 
     def _next_errand(self, wanted: Callable[[Guest], bool]) -> Guest | None:
         for guest in self._errands:
@@ -212,10 +224,10 @@ class Sessions:
             elif task.close:
                 self._release(task.close)
             elif task.park:
-                self._idle.park(self._engine)
+                task.parked = self._engine.park()
         except Exception as error:
             if not isinstance(error, VisavisError):
-                _LOG.exception("work for %s failed", ", ".join(task.sessions))
+                _LOG.exception("work for %s failed", ", ".join(task.sessions) or "no session")
             task.error = error
 
     def finish(self, task: Task, now_ns: int) -> list[link.ToFront]:
@@ -224,6 +236,9 @@ class Sessions:
             live.finish_draw(draw)
         if task.encode:
             task.encode[0].finish_encode(task.tick, now_ns)
+        if task.park:
+            self._parking = False
+            self._idle.done(task.parked)
         if task.error:
             return [fault for name in task.sessions if (fault := self._give_up(name, task))]
         if task.close:

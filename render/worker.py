@@ -119,19 +119,28 @@ class Worker:
         duty = Duty.ALL
         if self._engine.max_batch > 1:
             duty = Duty.REST if number else Duty.ENGINE
-        crew = self._crews[duty]
-        while (task := self._next(duty, crew)) is not None:
-            self._sessions.perform(task)
-            if isinstance(task.error, DeviceError):
-                raise task.error
-            with self._lock:
-                replies = self._sessions.finish(task, time.monotonic_ns())
-                self._call()
-                self._armed.notify()
-            self._send(replies)
+        while self._work_once(duty):
+            pass
 
-    def _next(self, duty: Duty, crew: Crew) -> Task | None:
-        """The next task, once there is one; None when the worker ends."""
+    def _work_once(self, duty: Duty) -> bool:
+        """One task, once there is one; False when the worker ends. Nothing of it is held while the next one
+        is waited for: it may keep memory of a card that is going to be parked.
+        """
+        task = self._next(duty)
+        if task is None:
+            return False
+        self._sessions.perform(task)
+        if isinstance(task.error, DeviceError):
+            raise task.error
+        with self._lock:
+            replies = self._sessions.finish(task, time.monotonic_ns())
+            self._call()
+            self._armed.notify()
+        self._send(replies)
+        return True
+
+    def _next(self, duty: Duty) -> Task | None:
+        crew = self._crews[duty]
         with self._lock:
             while not self._stopped:
                 task, wake_ns = self._sessions.next_task(time.monotonic_ns(), duty)

@@ -120,6 +120,20 @@ def _is_ditto(name: str) -> bool:
     return False
 
 
+def low_bits(format: str | None, facts: Facts | None) -> list[Finding]:
+    """Whether a server that was asked for 8 bits of `format` can start; nothing where it was not."""
+    about = "low_bits"
+    if format is None or facts is None or facts.problem:
+        return []
+    if facts.card is None:
+        said, advice = f"{format} needs an NVIDIA GPU", "leave out --low-bits"
+        return [lacking(about, said, advice, needed=True)]
+    if not _own_faces():
+        said = f"{format} is fitted to faces of your own, and there are none"
+        return [lacking(about, said, "visavis avatar add NAME PICTURE", needed=True)]
+    return [ok(about, f"{format}, fitted to your faces at the first start, which takes a while")]
+
+
 def eight_bits(
     ask: Callable[[str, str | None], Sequence[Trial]], facts: Facts | None, weights: str | None
 ) -> list[Finding]:

@@ -98,6 +98,7 @@ def _findings(config: Config, engine: str, eight_bits: bool) -> Generator[Findin
     yield found
     yield checkup_ditto.weights(weights, needed=needed)
     yield from checkup_ditto.avatars(facts.digest if facts is not None else "")
+    yield from checkup_ditto.low_bits(config.worker.low_bits if needed else None, facts)
     if eight_bits:
         yield from checkup_ditto.eight_bits(card.trials, facts, weights)
 

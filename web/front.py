@@ -17,7 +17,7 @@ from .metrics import Metrics
 from .peer import Peers, prepare_process
 from .sessions import Sessions
 from .speak import Speaker
-from .workers import Worker, check_ditto, keep_up, worker_command
+from .workers import Worker, check_ditto, keep_up, patience_s, worker_command
 
 _LOG = logging.getLogger(__name__)
 
@@ -64,8 +64,16 @@ async def running_front(
     devices = await asyncio.to_thread(chosen, config.worker.devices, engine)
     command = worker or worker_command(config.worker, len(devices))
     async with asyncio.TaskGroup() as processes, Chores() as chores:
-        standby = config.worker.standby
-        workers = tuple(Worker(chores, command, device, standby=standby) for device in devices)
+        workers = tuple(
+            Worker(
+                chores,
+                command,
+                device,
+                standby=config.worker.standby,
+                patience_s=patience_s(config.worker),
+            )
+            for device in devices
+        )
         peers = Peers(config.webrtc, chores)
         sessions = Sessions(config.sessions, workers=workers, on_close=peers.close_session)
         speaker = Speaker(config.speech, chores, voice)

@@ -21,8 +21,10 @@ LOOK_S: Final = 0.5
 class Standby:
     """There is one at most. `start` begins a process."""
 
-    def __init__(self, start: Callable[[], Awaitable[Life]]) -> None:
-        self._start = start
+    def __init__(self, start: Callable[[], Awaitable[Life]], patience_s: float) -> None:
+        """`patience_s` as `Life.warm_up` takes it."""
+        self._start, self._patience_s = start, patience_s
+        self._closed = False
         self._waiting: Life | None = None
         self._busy = False
 
@@ -33,7 +35,7 @@ class Standby:
             return
         self._busy = True
         try:
-            await self.stop()
+            await self._dismiss()
             await asyncio.sleep(CALM_S)
             for _ in range(int(PATIENCE_S / LOOK_S)):
                 if not is_busy():
@@ -47,7 +49,7 @@ class Standby:
 
     async def _warm(self, life: Life) -> None:
         try:
-            await life.warm_up()
+            await life.warm_up(self._patience_s)
         except (LinkError, TimeoutError):
             await life.child.stop()
             words = life.child.last_line or "it says nothing"
@@ -56,6 +58,9 @@ class Standby:
             await life.child.stop()
             raise
         else:
+            if self._closed:
+                await life.child.stop()
+                return
             life.child.write(to_frame(Park()))
             self._waiting = life
             _LOG.info("worker %d stands by", life.child.pid)
@@ -68,6 +73,11 @@ class Standby:
         await life.child.stop()
         return None
 
-    async def stop(self) -> None:
+    async def close(self) -> None:
+        """There shall be none any more."""
+        self._closed = True
+        await self._dismiss()
+
+    async def _dismiss(self) -> None:
         if (life := await self.taken()) is not None:
             await life.child.stop()

@@ -21,7 +21,7 @@ from ..stream.link import HOPELESS, Ready, ToFront, ToWorker, to_frame
 from .child import Child
 from .chores import Chores
 from .devices import AUTO, CPU, Device, wanted
-from .life import Life
+from .life import WARM_UP_S, Life
 from .port import WorkerPort
 from .standby import Standby
 
@@ -29,6 +29,7 @@ _LOG = logging.getLogger(__name__)
 
 QUICK_DEATH_S = 5
 """A worker that lived shorter than this after it was ready makes the next start wait."""
+FITTING_S = 1800.0
 _FIRST_TRIES = 3
 _MAX_BACKOFF_S = 8.0
 _SILENCE_S = 5.0
@@ -107,6 +108,11 @@ def worker_command(options: WorkerOptions, workers: int = 1) -> tuple[str, ...]:
     return (sys.executable, "-m", "visavis.render.worker", *flags)
 
 
+def patience_s(options: WorkerOptions) -> float:
+    """How long a worker may take to get warm: the decoder in 8 bits is fitted to faces the first time."""
+    return WARM_UP_S if options.low_bits is None else FITTING_S
+
+
 def check_ditto(weights: str | None) -> None:
     """Raise SetupError, before any process is started, when engine ditto lacks torch or `weights`."""
     if find_spec("torch") is None:
@@ -119,8 +125,15 @@ class Worker:
     """Keeps one worker up on its `device`. `ready` describes it, and is None while there is none."""
 
     def __init__(
-        self, chores: Chores, command: Sequence[str], device: Device = CPU, *, standby: bool = True
+        self,
+        chores: Chores,
+        command: Sequence[str],
+        device: Device = CPU,
+        *,
+        standby: bool = True,
+        patience_s: float = WARM_UP_S,
     ) -> None:
+        """A process that is not warm after `patience_s` is given up."""
         self.state = WorkerState.STARTING
         self.device = device
         self.ready: Ready | None = None
@@ -128,7 +141,8 @@ class Worker:
         self._chores = chores
         self._command = tuple(command)
         self._life: Life | None = None
-        self._standby = Standby(self._spawn) if standby else None
+        self._patience_s = patience_s
+        self._standby = Standby(self._spawn, patience_s) if standby else None
         self._last_words = ""
 
     @property
@@ -159,10 +173,9 @@ class Worker:
                 await asyncio.sleep(backoff_s(quick_deaths))
         finally:
             self.state = WorkerState.STOPPED
-            if self._standby is not None:
-                await self._standby.stop()
-            if self._life is not None:
-                await self._life.child.stop()
+            parts = [self._life.child.stop()] if self._life is not None else []
+            parts += [self._standby.close()] if self._standby is not None else []
+            await asyncio.gather(*parts)
 
     def _give_up(self, deaths: int) -> None:
         """Raise SetupError when no worker will ever start."""
@@ -198,7 +211,7 @@ class Worker:
             _LOG.warning("%s", self._last_words)
             return None
         try:
-            await life.warm_up()
+            await life.warm_up(self._patience_s)
         except (LinkError, TimeoutError) as error:
             # One that hung up is on its way out, and its exit code says whether another would fare better.
             if isinstance(error, TimeoutError):
@@ -224,7 +237,7 @@ class Worker:
         _LOG.info("worker %d on %s is ready: %s, %s", *words)
         events.worker_up(self)
         if self._standby is not None and life.ready.parks:
-            preparing = self._standby.prepare(lambda: events.busy(self))
+            preparing = self._standby.prepare(lambda: self.ready is None or events.busy(self))
             self._chores.spawn(preparing, f"standby of worker {life.child.pid}")
 
     async def _spawn(self) -> Life:

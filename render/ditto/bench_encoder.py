@@ -61,13 +61,19 @@ class StandInEncoder:
     """An `AudioEncoder` with that network on `device`, captured where there is a GPU."""
 
     def __init__(
-        self, device: torch.device, *, samples: int, most: int, size: EncoderSize | None = None
+        self,
+        device: torch.device,
+        *,
+        samples: int,
+        most: int,
+        size: EncoderSize | None = None,
+        eager: bool = False,
     ) -> None:
-        """For up to `most` windows of `samples` a run."""
+        """For up to `most` windows of `samples` a run. `eager` as `Replay` takes it."""
         dtype = torch.float16 if device.type == "cuda" else torch.float32
         torch.manual_seed(1)
         network = EncoderNetwork(size or EncoderSize()).to(device, dtype).eval().requires_grad_(False)
-        self._encode = CapturedEncoder(network, device, samples=samples, most=most)
+        self._encode = CapturedEncoder(network, device, samples=samples, most=most, eager=eager)
 
     def __call__(self, samples: Tensor) -> Tensor:
         return self._encode(samples)

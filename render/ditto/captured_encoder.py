@@ -26,14 +26,15 @@ class CapturedEncoder:
         samples: int,
         most: int = MOST,
         rows: tuple[int, int] | None = None,
+        eager: bool = False,
     ) -> None:
         """`network` takes up to `most` windows (B, `samples`) float32 on `device`, and gives `rows` of each:
-        as many as HuBERT and as wide, unless told otherwise."""
+        as many as HuBERT and as wide, unless told otherwise. `eager` as `Replay` takes it."""
         self._network = network
         self._samples = torch.zeros(most, samples, device=device)
         self._rows = torch.zeros(most, *(rows or (rows_of(samples), WIDTH)), device=device)
         buckets = [one for one in BUCKETS if one < most]
-        self._replay = Replay(self._encode, device, buckets=[*buckets, most], priority=FIRST)
+        self._replay = Replay(self._encode, device, buckets=[*buckets, most], priority=FIRST, eager=eager)
         self._replay.capture()
 
     def __call__(self, samples: Tensor) -> Tensor:

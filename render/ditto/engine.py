@@ -1,10 +1,11 @@
 """The `ditto` engine: hears 40 ms a tick; the networks draw each frame once its motion has settled."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 import numpy as np
 import torch
@@ -38,6 +39,9 @@ from .smoothing import VIDEO_FRAMES, moving_mean
 
 _LOG = logging.getLogger(__name__)
 
+ParametersT = ParamSpec("ParametersT")
+ResultT = TypeVar("ResultT")
+
 SLOTS: Final = 16
 LARGEST: Final = (1920, 1080)
 """Pictures, upright or across, that a GPU keeps room for."""
@@ -61,6 +65,19 @@ class _Slot:
         count = len(self.matrices)
         turn, at = divmod(max(frame - self.opened, 0), count)
         return count - 1 - at if turn % 2 else at
+
+
+def _on_the_device(method: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
+    """A GPU that fails meanwhile is a DeviceError: nothing of this process can use it again."""
+
+    @wraps(method)
+    def told(*arguments: ParametersT.args, **named: ParametersT.kwargs) -> ResultT:
+        try:
+            return method(*arguments, **named)
+        except torch.AcceleratorError as error:
+            raise DeviceError(f"the GPU failed: {str(error).splitlines()[0]}") from error
+
+    return told
 
 
 class DittoEngine:
@@ -122,6 +139,7 @@ class DittoEngine:
         self._mover.warm()
         self._painter.warm()
 
+    @_on_the_device
     def open(self, slot: int, avatar: Avatar, *, size: tuple[int, int], seed: int, index: int) -> None:
         """Bind `slot` to `avatar` at rest. The first tick heard will be `index`. `size` is (width,
         height)."""
@@ -164,17 +182,12 @@ class DittoEngine:
         side = self._painter.side
         return feather(side, side)
 
+    @_on_the_device
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
         """Hear one tick a slot; a picture for each `draw`, else None. Raises UsageError, with nothing heard,
         when a slot is not open, comes twice, or its tick is not the next one."""
         self._check(due)
-        try:
-            return self._stepped(due)
-        except torch.AcceleratorError as error:
-            raise DeviceError(f"the GPU failed: {str(error).splitlines()[0]}") from error
-
-    def _stepped(self, due: Sequence[Due]) -> list[Crop | None]:
-        """What needs no more sound is drawn while the motion of the rest is made."""
+        # What needs no more sound is drawn while the motion of the rest is made.
         for one in due:
             self._hear(one)
         drawn = [one for one in due if one.draw]
@@ -187,10 +200,12 @@ class DittoEngine:
         crops |= self._drawn([one for one in drawn if one.slot not in ready])
         return [crops.get(one.slot) if one.draw else None for one in due]
 
+    @_on_the_device
     def control(self, slot: int, controls: Controls) -> None:
         """Take new live controls from the next frame on."""
         self._slots[slot].direction.control(controls)
 
+    @_on_the_device
     def interrupt(self, slot: int, sent: int) -> None:
         """Forget everything after frame `sent`. The next tick heard is `sent + 1`, and the face eases to
         rest."""
@@ -205,6 +220,7 @@ class DittoEngine:
         """What was shown in `frame` of `slot`, one of the last that were drawn, as one row."""
         return self._painter.face(slot, frame)
 
+    @_on_the_device
     def close(self, slot: int) -> None:
         """Release the slot."""
         del self._slots[slot]
@@ -218,6 +234,7 @@ class DittoEngine:
         """Whether this machine's driver can."""
         return self._parking.is_able
 
+    @_on_the_device
     def park(self) -> bool:
         """Give back the card's memory until a slot is opened, while none is. False where that cannot be."""
         return self._parking.park()

@@ -1,5 +1,6 @@
 """The `ditto` engine as its users ask for it, by texts."""
 
+from ...stream.errors import SetupError
 from .checkpoints import parse_source
 from .core.low_bits import Format
 from .eight_bits import with_low_bits
@@ -21,7 +22,10 @@ def ditto_engine(
     Raises UsageError for texts that are neither, SetupError when the weights cannot be loaded.
     """
     shape, source = shape_of(latency or LIVE), parse_source(weights)
-    networks = load_networks(source, best_device(), eager=eager)
+    device = best_device()
+    if low_bits is not None and device.type != "cuda":
+        raise SetupError("only an NVIDIA GPU gains by 8 bits, and torch finds none: leave out --low-bits")
+    networks = load_networks(source, device, eager=eager)
     if low_bits is not None:
         networks = with_low_bits(networks, source, low_bits)
     return DittoEngine(networks, source=source, shape=shape)

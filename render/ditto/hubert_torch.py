@@ -42,22 +42,28 @@ class TorchHubert:
     """An `AudioEncoder` of windows of one length."""
 
     def __init__(
-        self, network: Network, device: torch.device, *, samples: int, rows: tuple[int, int]
+        self,
+        network: Network,
+        device: torch.device,
+        *,
+        samples: int,
+        rows: tuple[int, int],
+        eager: bool = False,
     ) -> None:
         self.network = network
         self.on_gpu = device.type == "cuda"
-        self._encode = CapturedEncoder(network, device, samples=samples, rows=rows)
+        self._encode = CapturedEncoder(network, device, samples=samples, rows=rows, eager=eager)
 
     def __call__(self, samples: Tensor) -> Tensor:
         return self._encode(samples)
 
 
-def load_hubert(path: Path, device: torch.device) -> Hubert | TorchHubert:
-    """Of the file `path`: on a GPU by torch if it can be, else by onnxruntime. Raises SetupError when it is
-    not there, is no ONNX, or is another network."""
+def load_hubert(path: Path, device: torch.device, *, eager: bool = False) -> Hubert | TorchHubert:
+    """Of the file `path`: on a GPU by torch if it can be, `eager` as `Replay` takes it, else by onnxruntime.
+    Raises SetupError when it is not there, is no ONNX, or is another network."""
     if device.type == "cuda":
         try:
-            return by_torch(path, device)
+            return by_torch(path, device, eager=eager)
         except (UnreadableError, UnknownError, OffError) as error:
             other = Hubert(path, device)
             where = "on the GPU" if other.on_gpu else "on the CPU, which is slower"
@@ -66,7 +72,9 @@ def load_hubert(path: Path, device: torch.device) -> Hubert | TorchHubert:
     return Hubert(path, device)
 
 
-def by_torch(path: Path, device: torch.device, *, samples: int = Chunk().window_samples) -> TorchHubert:
+def by_torch(
+    path: Path, device: torch.device, *, samples: int = Chunk().window_samples, eager: bool = False
+) -> TorchHubert:
     """For windows of so many `samples`. Raises UnreadableError, UnknownError or OffError where torch cannot
     do it, and what `Hubert` does."""
     program = _program(path, samples)
@@ -79,7 +87,7 @@ def by_torch(path: Path, device: torch.device, *, samples: int = Chunk().window_
         if error <= most:
             logger.info("%s runs by torch in %s, %.1e off", path, dtype, error)
             count, width = program.shapes[program.output][-2:]
-            return TorchHubert(network, device, samples=samples, rows=(count, width))
+            return TorchHubert(network, device, samples=samples, rows=(count, width), eager=eager)
     off = ", ".join(f"{error:.1e} in {name}" for name, error in found.items())
     raise OffError(f"gives other rows by torch than by onnxruntime ({off} of their size)")
 

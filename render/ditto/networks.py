@@ -49,9 +49,9 @@ def load_networks(source: Source, device: torch.device, *, eager: bool = False) 
         device,
     )
     return Networks(
-        audio=_stand_in(source.seed, device)
+        audio=_stand_in(source.seed, device, eager)
         if isinstance(source, RandomWeights)
-        else load_hubert(find("hubert", source), device),
+        else load_hubert(find("hubert", source), device, eager=eager),
         lmdm=loaded_network(MotionDecoder, "lmdm", source),
         stitch=loaded_network(StitchNetwork, "stitch_network", source).to(device),
         warp=warp,
@@ -61,11 +61,11 @@ def load_networks(source: Source, device: torch.device, *, eager: bool = False) 
     )
 
 
-def _stand_in(seed: int, device: torch.device) -> AudioEncoder:
+def _stand_in(seed: int, device: torch.device, eager: bool) -> AudioEncoder:
     """What hears where weights are random: on a GPU it takes as long as the real one."""
     if device.type == "cpu":
         return random_encoder(seed)
-    return StandInEncoder(device, samples=Chunk().window_samples, most=max(BUCKETS))
+    return StandInEncoder(device, samples=Chunk().window_samples, most=max(BUCKETS), eager=eager)
 
 
 def fused(warp: WarpNetwork, decoder: Decoder, device: torch.device) -> tuple[FastWarp, FastDecoder]:

@@ -17,6 +17,7 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_worker, "VISIT_NS", 300_000_000)
 
 
+@pytest.mark.e2e
 def test_sessions_that_are_drawn_in_time_keep_pace_while_guests_come_and_go() -> None:
     said: list[str] = []
     bench = WorkerBench(SOUND, sessions=2, ticks=30, guests=1, size=(512, 512), kill=True, options=PATTERN)
@@ -30,6 +31,7 @@ def test_sessions_that_are_drawn_in_time_keep_pace_while_guests_come_and_go() ->
     assert "pattern" in said[0]
 
 
+@pytest.mark.e2e
 def test_a_worker_that_draws_too_slowly_does_not_keep_pace() -> None:
     found = measure(
         WorkerBench(SOUND, ticks=30, size=(512, 512), options={"engine": "support.slow:SlowEngine"})
@@ -66,3 +68,8 @@ def test_sound_is_read_whole(tmp_path: Path) -> None:
     assert len(pcm) / 2 / rate > 1
     with pytest.raises(AudioError):
         spoken(tmp_path / "gone.wav")
+
+
+def test_more_sessions_than_there_is_room_for_are_told() -> None:
+    with pytest.raises(SetupError, match="all 1 slots are taken"):
+        measure(WorkerBench(SOUND, sessions=2, ticks=5, size=(512, 512), options=PATTERN | {"workers": "99"}))

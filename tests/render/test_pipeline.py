@@ -201,3 +201,13 @@ def test_controls_reach_the_engine_before_the_next_frame_only(
 def test_the_crop_lies_where_its_matrix_says(pipeline: Pipeline, engine: PatternEngine) -> None:
     assert matrix()[0, 2] == 16
     assert step(pipeline, engine)[0] == FIRST
+
+
+def test_what_an_engine_that_hangs_does_not_hear_takes_no_room(
+    pipeline: Pipeline, engine: PatternEngine
+) -> None:
+    step(pipeline, engine)
+    for _ in range(1000):
+        pipeline.hear(pipeline.gate.next, 0)
+        pipeline.release()
+    assert len(pipeline._unheard) <= MOST_UNHEARD + 1

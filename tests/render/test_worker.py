@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from support.virtual import RATE, request, tone
+from visavis import render
 from visavis.render import capacity
 from visavis.render import worker as worker_module
 from visavis.render.ditto import factory
@@ -180,6 +181,8 @@ def test_the_process_tells_ditto_what_it_was_told(monkeypatch: pytest.MonkeyPatc
 
 
 def test_ditto_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What is imported here instead must not stay behind.
+    monkeypatch.setattr(render, "ditto", render.ditto)
     for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if name.startswith("visavis.render.ditto")]:

@@ -37,6 +37,7 @@ class PatternEngine:
     most_slots = None
     pictures: DrawsPictures | None = None
     parks = True
+    gives_back = True
 
     def __init__(self) -> None:
         from fractions import Fraction
@@ -73,7 +74,7 @@ class PatternEngine:
 
     def park(self) -> bool:
         self.log.append(("park",))
-        return self.parks
+        return self.gives_back
 
     def counts(self) -> EngineCounts | None:
         return self.counted

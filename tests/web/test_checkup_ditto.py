@@ -9,7 +9,7 @@ from visavis.render.weights import LIVE, MANIFEST, RECORD, file_named
 from visavis.stream.errors import SetupError
 from visavis.web import checkup_ditto
 from visavis.web.card import Facts, Trial
-from visavis.web.checkup_ditto import avatars, card, eight_bits, folder, source_of, weights
+from visavis.web.checkup_ditto import avatars, card, eight_bits, folder, low_bits, source_of, weights
 from visavis.web.findings import Level
 
 FACTS = Facts("2.13.0", "13.0", "Some Card", "580.1", 80 << 30, 79 << 30, "", "digest")
@@ -177,6 +177,18 @@ def test_weights_are_compared_only_where_an_avatar_remembers_some(home: Path) ->
     tiny.write("ada")
     assert source_of(None) == str(home / "weights")
     assert source_of("random:1") == "random:1"
+
+
+def test_a_server_in_8_bits_needs_a_card_and_a_face() -> None:
+    assert low_bits(None, FACTS) == []
+    (found,) = low_bits("int8", structs.replace(FACTS, card=None))
+    assert (found.level, found.advice) == (Level.FAULT, "leave out --low-bits")
+    (found,) = low_bits("int8", FACTS)
+    assert found.level is Level.FAULT
+    assert "visavis avatar add" in found.advice
+    tiny.write("anna")
+    (found,) = low_bits("int8", FACTS)
+    assert found.level is Level.OK
 
 
 def asked(avatar: str, weights: str | None) -> list[Trial]:

@@ -1,9 +1,10 @@
 import sys
+from contextlib import suppress
 
 import pytest
 from support.front import FAKE_WORKER
 from visavis.stream.errors import LinkError
-from visavis.stream.link import Opened, Ready
+from visavis.stream.link import Opened, Ready, ToFront
 from visavis.web.child import Child
 from visavis.web.life import Life
 
@@ -33,11 +34,25 @@ async def test_it_is_warm_when_it_says_so() -> None:
     await life.child.stop()
 
 
-async def test_what_it_says_comes_as_messages_until_it_is_gone() -> None:
-    life = await saying(f"{READY}, link.Opened('a')")
-    assert (await life.receive())[-1] == Opened("a")
+async def test_what_it_says_with_that_word_and_after_it_comes_as_messages_until_it_is_gone() -> None:
+    life = await saying(f"{READY}, link.Opened('a'), link.Opened('b')")
+    await life.warm_up()
+    assert life.ready == Ready("odd", 240, "clip", 1)
+    said: list[ToFront] = []
+    with suppress(LinkError):
+        while True:
+            said += await life.receive()
+    assert said == [Opened("a"), Opened("b")]
     with pytest.raises(LinkError, match="it ended"):
         await life.receive()
+    await life.child.stop()
+
+
+async def test_one_that_takes_too_long_is_told() -> None:
+    life = await begun(sys.executable, "-c", "import time; time.sleep(60)")
+    with pytest.raises(TimeoutError):
+        await life.warm_up(0.1)
+    life.child.kill()
     await life.child.stop()
 
 

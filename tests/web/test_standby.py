@@ -9,9 +9,12 @@ import pytest
 from support.front import FAKE_WORKER, until
 from visavis.stream.link import Ready, ToFront
 from visavis.web import standby as standby_module
+from visavis.web.child import Child
 from visavis.web.chores import Chores
+from visavis.web.life import Life
 from visavis.web.machine import children
 from visavis.web.port import WorkerPort
+from visavis.web.standby import Standby
 from visavis.web.workers import Worker, WorkerState
 
 PARKS = (*FAKE_WORKER, "--parks")
@@ -140,3 +143,34 @@ async def test_a_standby_waits_for_a_quiet_moment_but_not_for_ever(
     monkeypatch.setattr(standby_module, "PATIENCE_S", 0.1)
     async with running(PARKS, working=True):
         await until(lambda: "stands by" in caplog.text)
+
+
+async def test_one_that_gets_warm_after_the_end_is_stopped() -> None:
+    before = processes()
+
+    async def start() -> Life:
+        return Life(await Child.spawn("worker", PARKS))
+
+    standby = Standby(start, 30)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(standby.prepare(lambda: False))
+        await until(lambda: processes() != before)
+        await standby.close()
+    assert await standby.taken() is None
+    assert processes() == before
+
+
+async def test_none_is_started_beside_a_worker_that_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standby_module, "LOOK_S", 0.01)
+    monkeypatch.setattr(standby_module, "CALM_S", 0.3)
+    before = processes()
+    async with running(PARKS, working=True) as (worker, log):
+        first = worker.pid
+        assert first is not None
+        log.working = False
+        os.kill(first, signal.SIGKILL)
+        await until(lambda: worker.state is WorkerState.RESTARTING)
+        while worker.state is WorkerState.RESTARTING:
+            assert len(processes() - before) <= 1
+            await asyncio.sleep(0.01)
+        assert worker.restarts == 1

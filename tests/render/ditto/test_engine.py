@@ -1,7 +1,7 @@
 """The ditto engine draws the same frames however its slots are mixed, late by what it says and no more."""
 
 import pickle
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -267,6 +267,30 @@ def test_a_gpu_that_fails_is_lost_for_the_whole_worker(monkeypatch: pytest.Monke
         DeviceError, match=r"^the GPU failed: CUDA error: an illegal memory access was en\w+$"
     ):
         one.step([heard(0)])
+
+
+@pytest.mark.parametrize(
+    ("part", "call"),
+    [
+        ("_painter.open", lambda one: opened(one, slot=1)),
+        ("_painter.resume", lambda one: one.interrupt(0, 0)),
+        ("_painter.close", lambda one: one.close(0)),
+        ("_parking.park", lambda one: one.park()),
+    ],
+    ids=["open", "interrupt", "close", "park"],
+)
+def test_a_gpu_may_fail_whenever_it_is_used(
+    part: str, call: Callable[[DittoEngine], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = opened(engine())
+
+    def failing(*_: object) -> None:
+        raise torch.AcceleratorError("CUDA error: unspecified launch failure")
+
+    owner, _, name = part.partition(".")
+    monkeypatch.setattr(getattr(one, owner), name, failing)
+    with pytest.raises(DeviceError, match="unspecified launch failure"):
+        call(one)
 
 
 def test_it_says_for_how_many_it_has_room() -> None:

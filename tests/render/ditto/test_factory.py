@@ -1,4 +1,5 @@
 import pytest
+import torch
 from support.tiny import networks
 from visavis.render.ditto import factory
 from visavis.render.ditto.factory import ditto_engine
@@ -56,5 +57,8 @@ def test_the_decoder_is_asked_to_read_8_bits_only_where_that_is_wished(
     monkeypatch.setattr(factory, "load_networks", lambda _source, _device, *, eager: networks())
     monkeypatch.setattr(factory, "with_low_bits", fitted)
     ditto_engine("random:1")
+    with pytest.raises(SetupError, match="leave out --low-bits"):
+        ditto_engine("random:1", low_bits="int8")
+    monkeypatch.setattr(factory, "best_device", lambda: torch.device("cuda"))
     with pytest.raises(SetupError, match="int8 for RandomWeights"):
         ditto_engine("random:1", low_bits="int8")

@@ -63,16 +63,17 @@ def test_on_the_cpu_onnxruntime_hears(tmp_path: Path) -> None:
 
 
 def test_a_gpu_is_served_by_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[Path, torch.device]] = []
+    asked: list[tuple[Path, torch.device, bool]] = []
 
-    def found(path: Path, device: torch.device) -> TorchHubert:
-        asked.append((path, device))
+    def found(path: Path, device: torch.device, *, eager: bool) -> TorchHubert:
+        asked.append((path, device, eager))
         return by_torch(path, CPU)
 
     monkeypatch.setattr(hubert_torch, "by_torch", found)
     path = file(tmp_path, tiny_hubert())
     assert isinstance(load_hubert(path, CUDA), TorchHubert)
-    assert asked == [(path, CUDA)]
+    assert isinstance(load_hubert(path, CUDA, eager=True), TorchHubert)
+    assert asked == [(path, CUDA, False), (path, CUDA, True)]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_what_torch_cannot_do_onnxruntime_does_with_one_warning(
     error: ValueError,
     words: str,
 ) -> None:
-    def refused(path: Path, device: torch.device) -> TorchHubert:
+    def refused(path: Path, device: torch.device, *, eager: bool) -> TorchHubert:
         raise error
 
     monkeypatch.setattr(hubert_torch, "by_torch", refused)
