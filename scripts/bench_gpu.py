@@ -1,6 +1,6 @@
 """Measure what a card does for Ditto, as JSON: networks plain and fused, and how many sessions it holds.
 
-    python scripts/bench_gpu.py [--device auto|cpu|cuda] [--most 16] [--ticks 500] [--rounds 30] [--json OUT]
+    python scripts/bench_gpu.py [--device auto|cpu|cuda] [--most 16] [--ticks 2000] [--rounds 30] [--json OUT]
                                 [--only PART ...] [--sessions N ...]
 
 As `visavis bench gpu`, for machines on which only torch is installed: link the repository as `visavis` into a
@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Measure what a card does for Ditto.")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--most", type=int, default=16)
-    parser.add_argument("--ticks", type=int, default=500)
+    parser.add_argument("--ticks", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument(
         "--only", nargs="+", default=PARTS, choices=PARTS, metavar="PART", help=", ".join(PARTS)

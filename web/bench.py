@@ -141,7 +141,7 @@ def motion(
 def gpu(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     most: Annotated[int, typer.Option(min=1, help="Most sessions to try.")] = 16,
-    ticks: Annotated[int, typer.Option(min=1, help="Ticks that each number of sessions is held for.")] = 500,
+    ticks: Annotated[int, typer.Option(min=1, help="Ticks that the most sessions are held for.")] = 2000,
     rounds: Annotated[int, typer.Option(min=1, help="How often each step is run.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:

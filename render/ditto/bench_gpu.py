@@ -70,7 +70,7 @@ class GpuBench:
     batches: tuple[int, ...] = BATCHES
     rounds: int = 30
     most: int = 16
-    ticks: int = 500
+    ticks: int = 2000
     picture: tuple[int, int] = PICTURE
     sizes: Sizes = field(default_factory=Sizes)
     parts: tuple[str, ...] = PARTS

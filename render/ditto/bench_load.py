@@ -31,6 +31,8 @@ FACE: Final = 0.78
 SURFACES: Final = 3
 SOUNDS: Final = 256
 """Ticks of sound, of which each session hears others in turn."""
+SHORT: Final = 200
+"""Ticks by which a number of sessions is judged at first."""
 SETTLING: Final = 20
 """Ticks before any is counted, beside the delay of the windows."""
 
@@ -157,8 +159,8 @@ class Load:
 def capacity(
     load: Callable[[int], Load], *, most: int, ticks: int, counts: Sequence[int] = ()
 ) -> dict[str, Any]:  # figures as JSON takes them
-    """The most sessions that keep pace, up to `most` and found by halving, or of these `counts`; and what was
-    tried on the way."""
+    """The most sessions that keep pace for so many `ticks`, up to `most`, or of these `counts`; and what was
+    tried on the way. They are found by halving, each for `SHORT` ticks at most, and then held for all."""
     tried: list[dict[str, Any]] = []
     if counts:
         tried += (trial(load, count, ticks) for count in counts)
@@ -167,13 +169,18 @@ def capacity(
         low, high = 0, most + 1
         while high - low > 1:
             count = (low + high) // 2
-            tried.append(trial(load, count, ticks))
+            tried.append(trial(load, count, min(ticks, SHORT)))
             low, high = (count, high) if tried[-1]["keeps_pace"] else (low, count)
+        while low and ticks > SHORT:
+            tried.append(trial(load, low, ticks))
+            if tried[-1]["keeps_pace"]:
+                break
+            low -= 1
     return {
         "sessions": low,
         "of": max(counts, default=most),
         "ticks": ticks,
-        "tried": sorted(tried, key=lambda one: one["sessions"]),
+        "tried": sorted(tried, key=lambda one: (one["sessions"], one["ticks"])),
     }
 
 
@@ -181,7 +188,8 @@ def trial(load: Callable[[int], Load], count: int, ticks: int) -> dict[str, Any]
     """So many sessions, whose memory is free again after."""
     running = load(count)
     found = running.run(ticks)
-    tried: dict[str, Any] = {"sessions": count, **found.figures(), "keeps_pace": found.keeps_pace}
+    tried: dict[str, Any] = {"sessions": count, "ticks": ticks}
+    tried |= found.figures() | {"keeps_pace": found.keeps_pace}
     tried |= settled_memory()
     del running
     settled_memory()
