@@ -13,9 +13,9 @@ from .person import Person
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-SOFT_PX, WIDE_PX = 4.0, 26.0
+SOFT_PX, WIDE_PX = 4.0, 60.0
 """What is skin rather than shade, and over how much shades are evened, in master pixels."""
-GAIN: Final = (0.65, 2.0)
+GAIN: Final = (0.55, 2.4)
 HEIGHTS: Final = (0.02, -0.10, -0.62, -0.80)
 """Heights above the chin between which this sets in and ends, in dm."""
 ASIDE: Final = (0.22, 0.34)
