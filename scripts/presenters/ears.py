@@ -4,12 +4,15 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .base import F64, Ints, load_target
 from .person import Person
 from .piece import Piece
 from .places import ear_share
 from .skinmesh import Skin
+
+Bools = NDArray[np.bool_]
 
 SHAPE: Final = {"ear-lobe-incr": 0.60, "ear-shape-round": 0.40, "ear-scale-vert-decr": 0.10}
 """What shapes the ears that are drawn, by which share."""
@@ -26,10 +29,8 @@ def rounded(person: Person, skin: Skin) -> Piece:
     points += (person.limit(points) - points) * SOFTER
     normals = person.normals(points)[skin.origin]
     old = skin.piece.vertices
-    piece, mine = (
-        replace(skin.piece, vertices=old + (points[skin.origin] - old) * share[:, None]),
-        share > 0.01,
-    )
+    piece = replace(skin.piece, vertices=old + (points[skin.origin] - old) * share[:, None])
+    mine = share > 0.01
     for _ in range(ROUNDS):
         piece, normals, mine = _split(piece, normals, mine)
     return piece
@@ -45,9 +46,7 @@ def _shaped(person: Person) -> F64:
     return moved
 
 
-def _split(
-    piece: Piece, normals: F64, mine: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
-) -> tuple[Piece, F64, "np.ndarray[tuple[int], np.dtype[np.bool_]]"]:
+def _split(piece: Piece, normals: F64, mine: Bools) -> tuple[Piece, F64, Bools]:
     """The piece with the edges of what is `mine` (V,) split where they bend, its unit `normals` (V, 3) and
     what is mine then."""
     points, triangles = piece.vertices, piece.triangles

@@ -67,7 +67,7 @@ def headless(person: Person, body: U8, skin: U8, camera: Camera) -> U8:
 
 
 def _lit_inside(layer: F32, cloth: Bools, inside: F32) -> F32:
-    """`layer` (H, W, 4) that is `inside` (H, W) a collar not darker than the `cloth` (H, W) beside in shade."""
+    """`layer` (H, W, 4), `inside` (H, W) a collar not darker than the `cloth` (H, W) beside in shade."""
     tone = spread(layer[..., :3], cloth.astype(np.float32)) * INSIDE_LIGHT
     lit = layer.copy()
     lit[..., :3] += np.maximum(tone - layer[..., :3], 0) * inside[..., None]
