@@ -6,7 +6,6 @@ from typing import Final
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from .base import F64, Ints, smooth
 
@@ -37,17 +36,6 @@ class Twin:
     mine: tuple[Ints, Ints]
     others: tuple[Ints, Ints]
     share: F64
-
-
-def twins(place: F64, near: F64) -> Twin:
-    """The brow in the shade, at positive x, and the other: texels at `place` (S, S, 3), `near` (S, S) the
-    brows."""
-    at = near > 0.02
-    row, column = np.nonzero(at & (place[..., 0] > 0))
-    rows, columns = np.nonzero(at & (place[..., 0] < 0))
-    away, index = cKDTree(place[rows, columns]).query(place[row, column] * (-1, 1, 1), 4)
-    share = 1 / (away + 1e-4)
-    return Twin((row, column), (rows[index], columns[index]), share / share.sum(1, keepdims=True))
 
 
 def eared(color: F32, ear: F64, hollow: F64, cheek: F64) -> F32:
@@ -81,9 +69,9 @@ def lipped(color: F32, upper: F64, lower: F64) -> F32:
     return (color * (1 + (gain - 1) * upper)[..., None]).astype(np.float32)
 
 
-def browed(color: F32, near: F64, twin: Twin) -> F32:
+def browed(color: F32, near: F64, twin: Twin | None = None) -> F32:
     """The texture `color` (S, S, 3) whose brows, where `near` (S, S), are of one density, without strays, and
-    on the side in the shade as on the other."""
+    on one side the `twin` of the other."""
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (BROW_TEXELS, BROW_TEXELS))
     bare = cv2.morphologyEx(cv2.GaussianBlur(color, (0, 0), 1.0), cv2.MORPH_CLOSE, kernel)
     bare = cv2.GaussianBlur(bare, (0, 0), STRAY_TEXELS)
@@ -92,7 +80,8 @@ def browed(color: F32, near: F64, twin: Twin) -> F32:
     gain = smooth(*STRAY, mass) * np.minimum(1, DENSEST / np.maximum(mass, 1e-3))
     even = (hair * gain[..., None]).astype(np.float32)
     even += (cv2.GaussianBlur(even, (0, 0), BLEND_TEXELS) - even) * BLEND
-    even[twin.mine] = (even[twin.others] * twin.share[..., None]).sum(1)
+    if twin is not None:
+        even[twin.mine] = (even[twin.others] * twin.share[..., None]).sum(1)
     return (color + bare * (hair - even) * near[..., None]).astype(np.float32)
 
 
