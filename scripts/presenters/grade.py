@@ -32,8 +32,10 @@ NAPE_DM = (-0.12, -0.24)
 """Heights above the chin between which hair fades out there in the middle: the trunk hides it."""
 COMB_PX, COMB_FADE_PX = (0.4, 2.6), 40
 """How widely the ends of long hair are combed across and along, and over how many rows that sets in."""
-COMBED: Final = (0.12, 0.88)
+COMBED: Final = (0.30, 0.72)
 """Cover of combed ends from gaps to strands."""
+LOOSE_PX, EDGE_PX = (0.5, 5.0), 5
+"""How widely an outline of long hair is combed across and along, and how wide it is, in master pixels."""
 BEARD_PX = 60
 """Over how many rows hair gives way to beard, in master pixels."""
 FEATHER_PX, EVEN_PX = 20, 9
@@ -142,18 +144,35 @@ def crisp(color: F32, sigma: float, share: float) -> F32:
     return np.clip(color + share * fine, 0, 255).astype(np.float32)
 
 
-def combed(picture: U8, row: float) -> U8:
-    """A layer (H, W, 4) of long hair whose ends, below a `row`, are strands rather than specks."""
+def combed(picture: U8, ends: float, sides: float) -> U8:
+    """A layer (H, W, 4) of long hair whose ends, below a row `ends`, and whose outline, below a row `sides`,
+    are strands rather than specks."""
     scale = picture.shape[1] / MASTER[0]
-    sigma = {"sigmaX": COMB_PX[0] * scale, "sigmaY": COMB_PX[1] * scale}
-    own = picture[..., 3:].astype(np.float32) / 255
-    cover = cv2.GaussianBlur(own, (0, 0), **sigma)
-    color = cv2.GaussianBlur(picture[..., :3] * own, (0, 0), **sigma) / np.maximum(cover, 1e-3)[..., None]
-    alpha = 255 * smooth(*COMBED, cover)
-    share = smooth(0.0, 1.0, (np.arange(len(picture)) - row) / (COMB_FADE_PX * scale) + 1)[:, None, None]
-    combed = np.concatenate([color, alpha[..., None]], 2)
-    mixed = picture + (combed - picture) * share
+    rows = (np.arange(len(picture), dtype=np.float64)[:, None] - np.array([[ends, sides]])) / (
+        COMB_FADE_PX * scale
+    )
+    low, beside = smooth(0.0, 1.0, rows + 1).T[:, :, None, None]
+    mass = cv2.morphologyEx(
+        (picture[..., 3] > SOLID).astype(np.uint8), cv2.MORPH_OPEN, _disc(MASS_PX * scale)
+    )
+    whole = np.maximum.accumulate(mass, 1) & np.maximum.accumulate(mass[:, ::-1], 1)[:, ::-1]
+    inner = cv2.erode(whole, _disc(2 * EDGE_PX * scale)).astype(np.float32)
+    loose = 1 - cv2.GaussianBlur(inner, (0, 0), EDGE_PX * scale / 3)[..., None]
+    edge = _along(picture, LOOSE_PX)
+    mixed = picture + (edge - picture) * (beside * loose)
+    ended = _along(picture, COMB_PX)
+    ended[..., 3] = 255 * smooth(*COMBED, ended[..., 3] / 255)
+    mixed += (ended - mixed) * low
     return _layer(mixed[..., :3], mixed[..., 3])
+
+
+def _along(picture: U8, sigmas_px: tuple[float, float]) -> F64:
+    """A layer (H, W, 4) blurred across and along hair that falls."""
+    across, along = (sigma * picture.shape[1] / MASTER[0] for sigma in sigmas_px)
+    own = picture[..., 3:].astype(np.float64) / 255
+    cover = cv2.GaussianBlur(own, (0, 0), across, sigmaY=along)[..., None]
+    color = cv2.GaussianBlur(picture[..., :3] * own, (0, 0), across, sigmaY=along)
+    return np.concatenate([color / np.maximum(cover, 1e-3), 255 * cover], 2)
 
 
 def matched(hair: U8, skin: U8) -> U8:

@@ -25,6 +25,7 @@ from .base import F64
 from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
 from .crown import rounded
+from .ears import rounded as rounded_ears
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
 from .grade import changing, combed, faded, feathered, graded, matched, tidied, trimmed
@@ -68,10 +69,12 @@ SWING_DEG = (22.0, 14.0)
 """Yaw and pitch that a crop must hold."""
 SWAY_PX = 40
 """What roll, leaning, breathing and trailing hair can add to it, in master pixels."""
-NAPE_BELOW_CHIN = 0.24
+NAPE_BELOW_CHIN = 0.10
 """How far below the chin hair behind the neck is closed, in dm."""
 CROWN_ABOVE_EYES = 0.55
 """How far above the eyes, in dm, the outline of long hair is rounded."""
+SIDES_ABOVE_EYES = 0.30
+"""How far above the eyes, in dm, the outline of long hair begins to fall."""
 TEMPLE_DM = (0.45, -0.05)
 """Heights above the eyes, in dm, between which short hair thins out towards the face."""
 LEAST_PRESS = 0.03
@@ -119,7 +122,8 @@ def _write(name: str, layers: Path, target: Path) -> None:
     reliefs = _reliefs(person, skin, layers)
     for (layer, view), part in RELIEFS.items():
         write_webp(target / f"{layer}_{view}.webp", reliefs[part].texture)
-    pieces = [skin.piece, *face, fringe, *(reliefs[part].piece for part in RELIEFS.values())]
+    shown = rounded_ears(person, skin) if LOOKS[name].beard else skin.piece
+    pieces = [shown, *face, fringe, *(reliefs[part].piece for part in RELIEFS.values())]
     names = sorted(person.units)
     tensors = join(pieces, names) | _stage(person)
     (target / TENSORS).write_bytes(safetensors.numpy.save(tensors))
@@ -190,15 +194,13 @@ def _groomed(
     stray_px: float,
 ) -> U8:
     """A layer of hair as it is packed, see grade.py; a beard is as in the layer of skin `beneath`."""
-    look = LOOKS[person.cast.name]
+    look, marks = LOOKS[person.cast.name], person.landmarks
     finest = 255 if look.beard else FINEST
-    layer = tidied(
-        trimmed(picture, depth, camera, person.landmarks.chin, person.landmarks.pivot), stray_px, finest
-    )
+    layer = tidied(trimmed(picture, depth, camera, marks.chin, marks.pivot), stray_px, finest)
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
     if look.beard is None:
-        return combed(hair, camera.project(person.landmarks.chin)[1])
-    marks = person.landmarks
+        sides = marks.between + np.array([0, SIDES_ABOVE_EYES, 0])
+        return combed(hair, camera.project(marks.chin)[1], camera.project(sides)[1])
     row = camera.project(marks.nose)[1]
     if beneath is not None:
         high, low = (camera.project(marks.between + np.array([0, up, 0]))[1] for up in TEMPLE_DM)

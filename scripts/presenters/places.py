@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 from .base import F64, load_mask, smooth
 from .looks import LOOKS
 from .person import Person
+from .touch import Twin
 
 EAR_BLUR = 3.0
 CHEEK_DM: Final = (0.52, -0.28, 0.20)
@@ -58,3 +59,14 @@ def lips(person: Person) -> tuple[F64, F64]:
     drop = -person.units["jawOpen"].spread(len(person.rest))[:, 1]
     red = smooth(0.5, 0.9, np.maximum(person.lips, person.inside))
     return red * smooth(0.15, 0.05, drop), red * smooth(0.15, 0.25, drop) * (person.inside < 0.3)
+
+
+def twins(place: F64, near: F64) -> Twin:
+    """The brow in the shade, at positive x, and the other: texels at `place` (S, S, 3), `near` (S, S) the
+    brows."""
+    at = near > 0.02
+    row, column = np.nonzero(at & (place[..., 0] > 0))
+    rows, columns = np.nonzero(at & (place[..., 0] < 0))
+    away, index = cKDTree(place[rows, columns]).query(place[row, column] * (-1, 1, 1), 4)
+    share = 1 / (away + 1e-4)
+    return Twin((row, column), (rows[index], columns[index]), share / share.sum(1, keepdims=True))

@@ -6,20 +6,26 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import smooth
+from .base import F64, smooth
 from .camera import MASTER, Camera
+from .mouth import halves
 from .person import Person
+from .trace import trace
 
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-SOFT_PX, WIDE_PX = 4.0, 26.0
+SOFT_PX, WIDE_PX = 4.0, 60.0
 """What is skin rather than shade, and over how much shades are evened, in master pixels."""
-GAIN: Final = (0.65, 2.0)
-HEIGHTS: Final = (0.02, -0.10, -0.62, -0.80)
+GAIN: Final = (0.55, 3.2)
+HEIGHTS: Final = (0.18, 0.06, -0.62, -0.80)
 """Heights above the chin between which this sets in and ends, in dm."""
 ASIDE: Final = (0.22, 0.34)
 """Distances from the middle, in dm, over which it sets in."""
+
+
+JAW: Final = (0.70, 0.55)
+"""How far before the pivot of the head the jaw begins and the neck ends, in dm."""
 
 
 def evened(person: Person, picture: U8, skin: U8, camera: Camera) -> U8:
@@ -32,14 +38,24 @@ def evened(person: Person, picture: U8, skin: U8, camera: Camera) -> U8:
     near, far = (float(camera.project(chin + np.array([aside, 0, 0]))[0] - middle) for aside in ASIDE)
     y, x = np.arange(camera.size[1], dtype=np.float64)[:, None], np.arange(camera.size[0], dtype=np.float64)
     share = smooth(rows[0], rows[1], y) * smooth(rows[3], rows[2], y)
-    share = share * smooth(near, far, np.abs(x - middle)) * (skin[..., 3] / 255.0)
-    bare = (skin[..., 3] > 250).astype(np.float32)[..., None]
+    neck = _neck(person, camera)
+    share = share * smooth(near, far, np.abs(x - middle)) * (skin[..., 3] / 255.0) * neck
+    bare = ((skin[..., 3] > 250) * neck).astype(np.float32)[..., None]
     color = picture[..., :3].astype(np.float32)
     fine, wide = (_blurred(color, bare, sigma * scale) for sigma in (SOFT_PX, WIDE_PX))
     gain = np.clip(wide / np.maximum(fine, 1), *GAIN)
     shaded = picture.astype(np.float32)
     shaded[..., :3] *= 1 - share[..., None] * (1 - gain)
     return np.round(np.clip(shaded, 0, 255)).astype(np.uint8)
+
+
+def _neck(person: Person, camera: Camera) -> F64:
+    """How far pixels (H, W) are neck rather than jaw."""
+    points, triangles = person.limit(person.rest), halves(person.faces())
+    hits = trace(camera.project(points), triangles, camera.size, cull=True)
+    before = np.zeros(hits.seen.shape)
+    before[hits.seen] = hits.blend(triangles, points[:, 2:])[:, 0] - person.landmarks.pivot[2]
+    return smooth(*JAW, before)
 
 
 def _blurred(color: F32, weight: F32, sigma: float) -> F32:

@@ -15,6 +15,7 @@ from .trace import trace
 
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
+Bools = NDArray[np.bool_]
 
 STUMP: Final = (-0.56, -0.42)
 """Heights above the chin, in dm, between which the neck of the plate ends."""
@@ -29,8 +30,11 @@ SLIVER_PX = 15
 HEM: Final = (0.40, 0.60)
 """Cover of what is filled in from nothing to cloth: a collar goes on behind a neck and ends there, without a
 glow."""
+INSIDE_ABOVE_CHIN, INSIDE_LIGHT = 0.0, 0.70
+"""How high above the chin, in dm, the layer shows what lies behind the neck, the back of a collar, and its
+least light against the cloth beside."""
 REACH_BELOW_CHIN = 1.4
-GROW_PX = 3
+GROW_PX = 5
 """By how much more than the skin is taken away, in pixels of the layer."""
 
 
@@ -46,11 +50,13 @@ def headless(person: Person, body: U8, skin: U8, camera: Camera) -> U8:
     bare = cv2.GaussianBlur(cv2.dilate(skin[..., 3], kernel).astype(np.float32) / 255, (0, 0), 1.0)
     kept = smooth(*BESIDE, aside / _neck_half(person)) * smooth(*SHOULDER, above)
     kept = kept * _wide((bare * kept).astype(np.float32), SLIVER_PX * camera.size[0] / MASTER[0])
-    gone = (bare * smooth(*STUMP, above) * (1 - kept)).astype(np.float32)[..., None]
-    layer = body.astype(np.float32)
+    behind = (above > INSIDE_ABOVE_CHIN).astype(np.float32)
+    gone = (bare * smooth(*STUMP, above) * (1 - np.maximum(kept, behind))).astype(np.float32)[..., None]
+    cloth = (bare < 0.01) & (body[..., 3] > 250)
+    layer = _lit_inside(body.astype(np.float32), cloth, behind * bare)
     alpha = layer[..., 3:] / 255
     solid = np.concatenate([layer[..., :3] * alpha, alpha * 255], 2)
-    known = np.maximum(bare < 0.01, smooth(0.5, 1.0, kept))
+    known = np.maximum(np.maximum(bare < 0.01, behind), smooth(0.5, 1.0, kept))
     filled = spread(solid.astype(np.float32), known.astype(np.float32))
     share = filled[..., 3:] / 255
     filled = filled * (smooth(*HEM, share.astype(np.float64)) / np.maximum(share, 1e-3)).astype(np.float32)
@@ -58,6 +64,14 @@ def headless(person: Person, body: U8, skin: U8, camera: Camera) -> U8:
     cover = mixed[..., 3:] / 255
     color = np.where(cover > 1e-3, mixed[..., :3] / np.maximum(cover, 1e-3), layer[..., :3])
     return np.round(np.clip(np.concatenate([color, mixed[..., 3:]], 2), 0, 255)).astype(np.uint8)
+
+
+def _lit_inside(layer: F32, cloth: Bools, inside: F32) -> F32:
+    """`layer` (H, W, 4), `inside` (H, W) a collar not darker than the `cloth` (H, W) beside in shade."""
+    tone = spread(layer[..., :3], cloth.astype(np.float32)) * INSIDE_LIGHT
+    lit = layer.copy()
+    lit[..., :3] += np.maximum(tone - layer[..., :3], 0) * inside[..., None]
+    return lit
 
 
 def _wide(share: F32, side: float) -> F32:

@@ -57,6 +57,10 @@ HEM_TEXELS = 5
 """Over how much clothes' edges grow on the neck and soften: texels there show a little of both."""
 CRISP_TEXELS, CRISP = 1.3, 0.7
 """Width in texels of the detail that is strengthened, and by how much."""
+BARE: Final = (0.02, 0.15)
+COVERED: Final = (0.05, 0.60)
+"""Shares of the pictures in which clothes cover a place on the neck: from bare skin to none, and up to where
+none is drawn."""
 CLOTHES_TOP = (0.10, -0.04)
 """Heights above the chin below which clothes may cover the neck, in dm."""
 
@@ -117,10 +121,13 @@ def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
     shut, _ = gather([shots["open"]], piece.triangles, piece.uv, SIDE)
     color = lidded(color, shut, *_about_eyes(person, skin))
     color = _touched(person, skin, color)
-    color = crisp(color, CRISP_TEXELS, CRISP)
     above = _continued(piece, piece.vertices[:, 1] - person.landmarks.chin[1])
+    neck = smooth(*CLOTHES_TOP, above)
+    bare = (1 - smooth(*BARE, cover.astype(np.float64))).astype(np.float32)
+    color = color + (spread(color, bare) - color) * neck[..., None].astype(np.float32)
+    color = crisp(color, CRISP_TEXELS, CRISP)
     cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
-    alpha = smooth(*COLLAR, above) * (1 - smooth(*CLOTHES_TOP, above) * cover)
+    alpha = smooth(*COLLAR, above) * (1 - neck * smooth(*COVERED, cover.astype(np.float64)))
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
     return np.round(np.concatenate([color, 255 * alpha[..., None]], 2)).astype(np.uint8)
 
@@ -136,11 +143,12 @@ def _touched(person: Person, skin: Skin, color: F32) -> F32:
     hollow[mine] = places.hollows(points[mine], normals[mine])
     parts = (ear, hollow, places.cheeks(person, points), places.about_brows(person, points))
     ear, hollow, cheek, brow = (_continued(skin.piece, part) for part in parts)
-    color = touch.browed(touch.eared(color, ear, hollow, cheek), brow)
+    place = np.stack([_continued(skin.piece, each) for each in points.T], 2)
+    color = touch.browed(touch.eared(color, ear, hollow, cheek), brow, places.twins(place, brow))
     if LOOKS[person.cast.name].beard is None:
         return color
     upper, lower = (_continued(skin.piece, part[origin]) for part in places.lips(person))
-    return touch.lipped(color, upper, lower)
+    return touch.rimless(touch.lipped(color, upper, lower), upper)
 
 
 def _falling(person: Person) -> F64:

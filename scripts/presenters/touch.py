@@ -1,12 +1,13 @@
 """What is retouched in the skin's texture: ears of the cheeks' hue with hollows, even brows."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import F64, smooth
+from .base import F64, Ints, smooth
 
 F32 = NDArray[np.float32]
 
@@ -15,6 +16,8 @@ EAR_HUE, EAR_SHADE = 0.75, 0.46
 LIP_TEXELS, LIP_EVEN, LIP_GAIN, LIP_LIGHT = 9.0, 0.75, 2.2, 0.88
 """Over how much the light on a lip is judged, how far an upper lip in the shade of a moustache takes on its
 share, the last number, of the light of the lower one, and how much lighter it gets at most."""
+RIM_TEXELS, RIM_LESS = 13, 0.85
+"""Wider than the rim over a lip, and how far it is taken away."""
 BROW_TEXELS, STRAY_TEXELS = 41, 5.0
 """Wider than a brow, and over how much a brow is one mass rather than hairs."""
 RED: Final = (0.14, 0.26)
@@ -25,6 +28,16 @@ DENSEST, BLEND, BLEND_TEXELS = 0.36, 0.30, 1.5
 """The darkest that a mass may be, and how far and how widely its hairs run into each other."""
 
 
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """Texels of one side of a face, `mine` (N,) by row and column, and those around each one's mirror image
+    on the other, `others` (N, 4), of which each counts its `share` (N, 4)."""
+
+    mine: tuple[Ints, Ints]
+    others: tuple[Ints, Ints]
+    share: F64
+
+
 def eared(color: F32, ear: F64, hollow: F64, cheek: F64) -> F32:
     """The texture `color` (S, S, 3) whose `ear` (S, S) has the hue of the `cheek` (S, S), darker in a
     `hollow` (S, S)."""
@@ -33,6 +46,15 @@ def eared(color: F32, ear: F64, hollow: F64, cheek: F64) -> F32:
     toned = color + (light * hue - color) * EAR_HUE
     toned = toned * (1 - EAR_SHADE * hollow)[..., None]
     return (color + (toned - color) * ear[..., None]).astype(np.float32)
+
+
+def rimless(color: F32, upper: F64) -> F32:
+    """The texture `color` (S, S, 3) without the light rim over the `upper` lip (S, S)."""
+    lip = (upper > 0.5).astype(np.uint8)
+    band = cv2.dilate(lip, _disc(2 * RIM_TEXELS)) - cv2.erode(lip, _disc(RIM_TEXELS))
+    share = RIM_LESS * cv2.GaussianBlur(band.astype(np.float32), (0, 0), RIM_TEXELS / 3)
+    even = cv2.morphologyEx(cv2.GaussianBlur(color, (0, 0), 0.7), cv2.MORPH_OPEN, _disc(RIM_TEXELS))
+    return (color + np.minimum(even - color, 0) * share[..., None]).astype(np.float32)
 
 
 def lipped(color: F32, upper: F64, lower: F64) -> F32:
@@ -47,8 +69,9 @@ def lipped(color: F32, upper: F64, lower: F64) -> F32:
     return (color * (1 + (gain - 1) * upper)[..., None]).astype(np.float32)
 
 
-def browed(color: F32, near: F64) -> F32:
-    """The texture `color` (S, S, 3) whose brows, where `near` (S, S), are of one density, without strays."""
+def browed(color: F32, near: F64, twin: Twin | None = None) -> F32:
+    """The texture `color` (S, S, 3) whose brows, where `near` (S, S), are of one density, without strays, and
+    on one side the `twin` of the other."""
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (BROW_TEXELS, BROW_TEXELS))
     bare = cv2.morphologyEx(cv2.GaussianBlur(color, (0, 0), 1.0), cv2.MORPH_CLOSE, kernel)
     bare = cv2.GaussianBlur(bare, (0, 0), STRAY_TEXELS)
@@ -57,4 +80,10 @@ def browed(color: F32, near: F64) -> F32:
     gain = smooth(*STRAY, mass) * np.minimum(1, DENSEST / np.maximum(mass, 1e-3))
     even = (hair * gain[..., None]).astype(np.float32)
     even += (cv2.GaussianBlur(even, (0, 0), BLEND_TEXELS) - even) * BLEND
+    if twin is not None:
+        even[twin.mine] = (even[twin.others] * twin.share[..., None]).sum(1)
     return (color + bare * (hair - even) * near[..., None]).astype(np.float32)
+
+
+def _disc(side: int) -> NDArray[np.uint8]:
+    return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side | 1, side | 1)).astype(np.uint8, copy=False)

@@ -97,11 +97,26 @@ def test_specks_at_the_ends_of_long_hair_become_strands() -> None:
     chance = np.random.default_rng(3)
     layer = np.full((960, 800, 4), 80, np.uint8)
     layer[..., 3] = np.where(chance.random((960, 800)) < 0.5, 255, 0)
-    made = combed(layer, 500.0)
+    made = combed(layer, 500.0, 2000.0)
     np.testing.assert_array_equal(made[:400], layer[:400])
     down, across = (np.abs(np.diff(made[600:900, :, 3].astype(float), axis=axis)).mean() for axis in (0, 1))
     assert down < 0.5 * across
     np.testing.assert_allclose(made[600:900][made[600:900, :, 3] > 100][:, :3], 80, atol=1)
+
+
+def test_the_outline_of_long_hair_is_strands_and_its_inside_stays() -> None:
+    chance = np.random.default_rng(4)
+    layer = np.full((960, 800, 4), 80, np.uint8)
+    layer[..., 3] = 0
+    layer[:, 200:600, 3] = 255
+    layer[:, 600:606, 3] = np.where(chance.random((960, 6)) < 0.4, 118, 0)
+    made = combed(layer, 2000.0, 300.0)
+    np.testing.assert_array_equal(made[:250], layer[:250])
+    np.testing.assert_array_equal(made[:, 230:570], layer[:, 230:570])
+    before, after = (
+        np.abs(np.diff(each[400:900, 601:605, 3].astype(float), axis=0)) for each in (layer, made)
+    )
+    assert after.mean() < 0.3 * before.mean()
 
 
 def test_one_layer_turns_into_another_below_a_row() -> None:
