@@ -55,6 +55,8 @@ SEALING = 1.5
 _OBEYS: Final = {(1, name): 0.45 for name in ("pp", "ff")} | {(2, name): 2.2 for name in ("th", "dd", "nn")}
 """Of a sound's strength, what the jaw (1) feels of one that the lips close for, and how much more the tongue
 (2) of one that its tip makes."""
+_ROOM: Final = 0.46
+"""How far a tongue that is wholly out keeps the jaw open, however soft its sound."""
 _REACH = 1.2
 """Blending weakens every target; this gives the strength back."""
 _ROUNDEST = 0.84
@@ -145,6 +147,7 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     size[_TONGUE] = min(max(firm, 0.0), 1.0)
     units = units * size
     units[_PUCKER] = min(units[_PUCKER], _ROUNDEST)
+    units[_JAW] = max(units[_JAW], _ROOM * units[_TONGUE])
     hold, bite = grip(rows)
     seals = hold**SEALING * (1.0 - bite**3)
     if hold > 0:
