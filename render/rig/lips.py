@@ -39,10 +39,10 @@ _BURST_ROWS = 3.5
 """Rows before the end of a closure at which the lips begin to part."""
 _SWING_ROWS = 7.8
 """Rows from the middle of a closure, however short, to lips that are quite free: two frames."""
-_CROWDED_ROWS = (3.0, 11.0)
+_CROWDED_ROWS = (4.0, 22.0)
 """Between two closures: up to the first, lips stay as near each other as `_CROWDED`; from the last on, they
 open as ever."""
-_CROWDED = 0.45
+_CROWDED = 0.7
 """How far lips stay together there."""
 _BITE_ROWS = 3.0
 """Nearness in time of the sounds that say whether a closure is a bite."""
