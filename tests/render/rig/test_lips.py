@@ -177,6 +177,14 @@ def test_between_two_near_closures_lips_open_less_than_between_far_ones() -> Non
     assert 0.05 * OPEN < near < 0.6 * far
 
 
+def test_a_vowel_of_three_frames_between_closures_opens_less_and_the_closures_stay() -> None:
+    widest, lone = (
+        max(gap(mouth.units) for mouth in frames(certain(timeline(said, lead=22))).values())
+        for said in ([("pp", 5), ("eh", 12), ("pp", 5)], [("eh", 12)])
+    )
+    assert 0.4 * lone < widest < 0.85 * lone
+
+
 def test_a_closure_that_is_still_to_come_leaves_the_vowel_open() -> None:
     assert gap(units("aa*18 pp*10")) > 0.5 * OPEN
 
