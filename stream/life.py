@@ -26,6 +26,10 @@ MEMORY_FRAMES: Final = int(max(2 * LONGEST_FRAMES, PHRASE_MEMORY, ATTEND_MEMORY)
 _RESUME_FRAMES: Final = 20
 """Less than an end is told for after more began."""
 
+_CORNERS_FRAMES, _CORNER_FRAMES, _PRESS_FRAMES = 43.0, 71.0, 37.0
+"""Frames in which the corners of a resting mouth go elsewhere, each corner by itself, and lips may press."""
+_PRESS_FROM: Final = 0.1
+"""Lips press for less than half of the time."""
 _LATE_LID: Final = 0.3
 """Frames by which one lid of a blink comes after the other."""
 
@@ -58,7 +62,9 @@ class Life:
     comes a trifle later; `head` (3,) yaw, pitch, roll in degrees; `eyes` (2,) where the eyes point, in
     degrees from the viewer, right and up; `ease` how far the upper lids hang, 0 not at all to 1; `brow` 0
     at rest to 1 raised; `body` (2,) breath 0..1 and lean -1..1; `skew` -1..1 how much more one half of the
-    face does than the other; `warmth` 0..1 of a face that likes whom it sees."""
+    face does than the other; `warmth` 0..1 of a face that likes whom it sees; `lips` (3,) of a mouth that
+    says nothing: how much the model's left corner and its right one lift or fall, -1..1, and how firmly the
+    lips press, 0..1."""
 
     blink: float
     lids: F64
@@ -69,6 +75,7 @@ class Life:
     body: F64
     skew: float
     warmth: float
+    lips: F64
 
 
 def _resumed(index: int, talk: Talk) -> float:
@@ -116,4 +123,13 @@ class LifeProcess:
             np.array((breath, lean)),
             min(max(skew, -1.0), 1.0),
             min(max(warmth, 0.0), 1.0),
+            self._lips(index) * (1.0 - speaking),
         )
+
+    def _lips(self, index: int) -> F64:
+        """What lips at rest do: both corners nearly as one, up more often than down, and a press at
+        times."""
+        both = 0.35 + 0.8 * self._chance.noise("corners", index, _CORNERS_FRAMES)
+        left, right = (self._chance.noise(f"corner{side}", index, _CORNER_FRAMES) for side in (0, 1))
+        press = self._chance.noise("press", index, _PRESS_FRAMES) - _PRESS_FROM
+        return np.clip((both + 0.4 * left, both + 0.4 * right, press), (-1, -1, 0), 1)

@@ -23,12 +23,13 @@ _LIPS: Final = np.array([0.50, 0.25, 0.0], np.float32)
 """How much of a mouth comes of its own frame, of each beside it, and of each beyond: rounding, which travels
 far, and all else."""
 _REACH: Final = np.array([1.0, 0.50, 0.15], np.float32)
-"""How far lips go for a bite or a press that is so many frames away, and the tongue's tip for its sounds."""
+"""How far lips go for a bite or a press that is so many frames away."""
+_TIP: Final = np.array([1.0, 0.72, 0.25], np.float32)
+"""How far the tongue's tip goes for its sounds: it leaves them over two frames, so that it is seen."""
 _FAR: Final = np.array([unit.startswith(("mouthPucker", "mouthFunnel")) for unit in UNITS], np.bool_)
-_CONTACT: Final = np.array(
-    [unit.startswith(("mouthRollLower", "mouthPress", "tongue")) for unit in UNITS], np.bool_
-)
+_CONTACT: Final = np.array([unit.startswith(("mouthRollLower", "mouthPress")) for unit in UNITS], np.bool_)
 """What only sounds do that touch something: they are reached, however short. The tongue's tip is, too."""
+_OUT: Final = UNITS.index("tongueOut")
 
 
 def blurred(mouths: Mapping[int, Mouth]) -> Mouth:
@@ -40,7 +41,8 @@ def blurred(mouths: Mapping[int, Mouth]) -> Mouth:
     moved = np.where(_FAR, far @ units, near @ units)
     moved[_CONTACT] = (reach[:, None] * units[:, _CONTACT]).max(0)
     tongue = near @ tongues
-    tongue[0] = (reach * tongues[:, 0]).max()
+    moved[_OUT] = (_TIP[away] * units[:, _OUT]).max()
+    tongue[0] = (_TIP[away] * tongues[:, 0]).max()
     holds = max(float(share) * mouth.holds for share, mouth in zip(reach, mouths.values(), strict=True))
     seals = max(
         float(share) ** SEALING * mouth.seals for share, mouth in zip(reach, mouths.values(), strict=True)

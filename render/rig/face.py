@@ -16,6 +16,7 @@ from .mesh import Group, Mesh, blended_views, load_mesh, projected
 from .motion import Motion
 from .scan import Scratch, scratch
 from .tensors import SKIN
+from .tongue import Tongue
 from .units import UNITS, parting
 
 F32 = NDArray[np.float32]
@@ -38,14 +39,15 @@ class Canvas:
     """A slot's own buffers.
 
     `pixels` (H, W, 3) uint8 RGB is the result. `ground` (H, W) is the plate as it is shifted, `steps` and
-    `shown` (3, H) by how much it is to be and is. `world`, `screen`, `normal`, `tone` (V, 3) and `uv` (V, 2)
-    belong to vertices. `window` (4,) is where the head was drawn last.
+    `shown` (3, H) by how much it is to be and is. `rest`, `world`, `screen`, `normal`, `tone` (V, 3) and
+    `uv` (V, 2) belong to vertices. `window` (4,) is where the head was drawn last.
     """
 
     pixels: U8
     ground: U32
     steps: I32
     shown: I32
+    rest: F32
     world: F32
     screen: F32
     normal: F32
@@ -76,6 +78,7 @@ class Face:
         mesh = self._mesh
         self._interior = Interior(mesh)
         self._eyes = Eye(avatar, mesh, 0), Eye(avatar, mesh, 1)
+        self._tongue = Tongue(mesh)
         self._folds = folds.load_folds(mesh)
         self._outline = edges.load_outline(mesh.rest, mesh.skin)
         self._zones = smooth.zones(mesh)
@@ -98,6 +101,7 @@ class Face:
             ground=np.zeros((height, width), np.uint32),
             steps=np.zeros((3, height), np.int32),
             shown=np.full((3, height), np.iinfo(np.int32).max, np.int32),
+            rest=self._mesh.rest.copy(),
             world=np.zeros((count, 3), np.float32),
             screen=np.zeros((count, 3), np.float32),
             normal=np.zeros((count, 3), np.float32),
@@ -157,14 +161,15 @@ class Face:
         units = self._units(motion) + mesh.release * np.float32(parting(motion.units))
         ways = mouth.lip_ways(motion.units), brows.brow_ways(motion.units)
         moved = np.concatenate([units, motion.tongue, *ways]).astype(np.float32)
+        self._tongue.lay(moved, canvas.rest)
         posing.turns(motion.head, canvas.matrices)
         lag = np.array([*np.radians(motion.hair), mesh.hair_top], np.float32)
         sway = self._field.sway(motion.body, motion.torso)
         for group in groups:
             posing.pose(
-                group.first, group.last, mesh.rest, group.shape_start, group.shape_vertex, group.shape_delta,
-                moved, mesh.head_weight, canvas.matrices, mesh.pivot, mesh.trail, lag, sway,
-                mesh.camera, mesh.lens, canvas.world, canvas.screen,
+                group.first, group.last, canvas.rest, group.shape_start, group.shape_vertex,
+                group.shape_delta, moved, mesh.head_weight, canvas.matrices, mesh.pivot, mesh.trail, lag,
+                sway, mesh.camera, mesh.lens, canvas.world, canvas.screen,
             )  # fmt: skip
 
     def _units(self, motion: Motion) -> F32:

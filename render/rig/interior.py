@@ -21,7 +21,7 @@ _OPEN_GAP = 0.025
 _TOOTH_SHADE = 0.26
 """Power of the shade that teeth lie in: light that they scatter softens the lines between them."""
 _IVORY: Final = np.array([1.0, 0.93, 0.88], np.float32)
-_FLESH: Final = np.array([1.0, 0.94, 0.85], np.float32)
+_FLESH: Final = np.array([1.14, 1.11, 1.03], np.float32)
 """What teeth, and a tongue, return of the light, which the lips around them make warm."""
 _LIP_SHADOW, _LIP_REACH = 0.3, 0.07
 """How dark teeth are at the upper lip's edge, and how far below it its shadow ends, in model units."""
@@ -53,7 +53,7 @@ _MATERIALS: Final = {
     CAVITY: _Material(0.30, 0.55, 0.60, 0.20, 0.3, 0.0),
     UPPER_TEETH: _Material(0.69, 0.51, 0.75, 0.26, 0.75, 38.0, _LIP_SHADOW),
     LOWER_TEETH: _Material(0.42, 0.42, 0.75, 0.22, 0.75, 22.0),
-    TONGUE: _Material(0.33, 0.54, 0.85, 0.19, 0.35, 26.0),
+    TONGUE: _Material(0.80, 0.44, 0.56, 0.14, 0.35, 22.0),
 }
 
 

@@ -39,10 +39,10 @@ _BURST_ROWS = 3.5
 """Rows before the end of a closure at which the lips begin to part."""
 _SWING_ROWS = 7.8
 """Rows from the middle of a closure, however short, to lips that are quite free: two frames."""
-_CROWDED_ROWS = (3.0, 11.0)
+_CROWDED_ROWS = (4.0, 22.0)
 """Between two closures: up to the first, lips stay as near each other as `_CROWDED`; from the last on, they
 open as ever."""
-_CROWDED = 0.45
+_CROWDED = 0.7
 """How far lips stay together there."""
 _BITE_ROWS = 3.0
 """Nearness in time of the sounds that say whether a closure is a bite."""
@@ -55,6 +55,8 @@ SEALING = 1.5
 _OBEYS: Final = {(1, name): 0.45 for name in ("pp", "ff")} | {(2, name): 2.2 for name in ("th", "dd", "nn")}
 """Of a sound's strength, what the jaw (1) feels of one that the lips close for, and how much more the tongue
 (2) of one that its tip makes."""
+_ROOM: Final = 0.46
+"""How far a tongue that is wholly out keeps the jaw open, however soft its sound."""
 _REACH = 1.2
 """Blending weakens every target; this gives the strength back."""
 _ROUNDEST = 0.84
@@ -145,6 +147,7 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     size[_TONGUE] = min(max(firm, 0.0), 1.0)
     units = units * size
     units[_PUCKER] = min(units[_PUCKER], _ROUNDEST)
+    units[_JAW] = max(units[_JAW], _ROOM * units[_TONGUE])
     hold, bite = grip(rows)
     seals = hold**SEALING * (1.0 - bite**3)
     if hold > 0:

@@ -15,9 +15,10 @@ U8 = NDArray[np.uint8]
 TONGUE_WAYS: Final = ("tip", "back", "low")
 """How a tongue moves: its tip up behind the teeth, its back up to the palate, flat on the floor of the
 mouth."""
-LIP_WAYS: Final = ("even", "round", "arch", "smile")
+LIP_WAYS: Final = ("even", "round", "arch", "smile", "bite")
 """How lips part beside their middle: the upper one without a beak, the lower one without a notch; how the
-upper one lifts in the middle over a low jaw; how the line of smiling lips is a bow and no wedge."""
+upper one lifts in the middle over a low jaw; how the line of smiling lips is a bow and no wedge; how a bitten
+lip rises to teeth that are short."""
 _NARROW: Final = 0.86
 """Width of a row of teeth, of the one that the lips would cover from corner to corner."""
 _EVEN, _EVEN_DM = 0.55, 0.03
@@ -42,15 +43,30 @@ _ARCH_LIP, _ARCH_WIDE, _ARCH_HIGH = 0.044, 0.17, 0.16
 _BOW_LIP, _BOW_AT, _BOW_WIDE, _BOW_HIGH = -0.017, 0.14, 0.065, 0.11
 _BOW_MIDDLE, _BOW_MIDDLE_WIDE = 0.006, 0.06
 """By how much, where beside the middle, over which width and over which height, in model units."""
+_LAPS: Final = 0.075
+"""How far a lower lip at rest reaches above the edge of upper teeth that it bites without more."""
+_BITE_MIDDLE, _BITE_SIDE, _BITE_IN, _BITE_UPPER = 0.28, 0.8, -0.7, 0.42
+_BITE_AT, _BITE_WIDE, _BITE_HIGH = 0.2, 0.08, 0.12
+"""Of what it lacks: how far a bitten lip rises in the middle and beside it, moves in, and the upper one
+rises."""
+_BITTEN: Final = (0.3, 0.9)
+"""Roll of the lower lip from which on it is a bite, and at which it is a whole one."""
+_CORNER_AT: Final = 0.3
+"""So far beside the middle nothing of a bite is left."""
+_LIP_DM: Final = 0.1
+"""How far from the mouth's middle the edges of lips are, up or down and back."""
+_FRONT_DM: Final = 0.06
+"""How far beside the middle front teeth reach."""
 _HANGS, _HANGS_AT = 0.18, 0.165
 """A lip that a wholly open jaw lowers this far is so far beside the middle in a mouth of usual width."""
 _CORNER_UP, _CORNER_HIGH = 0.03, 0.05
 """How high above the mouth's middle its corners are, and the line of the lips at most above and below."""
 _PARTED: Final = np.array([0.12, 0.42, 0.6])
-"""Opening of a jaw at which each of `LIP_WAYS` but the last is whole."""
+"""Opening of a jaw at which each of the first three `LIP_WAYS` is whole."""
 _SMILED: Final = 0.5
-"""Smile at which the last one is whole."""
+"""Smile at which the fourth one is whole."""
 _JAW, _CLOSE = UNITS.index("jawOpen"), UNITS.index("mouthClose")
+_ROLL: Final = UNITS.index("mouthRollLower")
 _SMILE = [UNITS.index("mouthSmileLeft"), UNITS.index("mouthSmileRight")]
 
 
@@ -93,7 +109,7 @@ def tongue_shapes(vertices: F32, part: U8) -> tuple[NDArray[np.intp], F32]:
 
 def lip_shapes(vertices: F32, part: U8, mouth: F32, drop: F32) -> tuple[NDArray[np.intp], F32]:
     """The vertices (N,) of the lips around `mouth` (3,), and how far each of `LIP_WAYS` moves them at most,
-    (4, N, 3); `drop` (V,) is how far a wholly open jaw lowers each vertex."""
+    (5, N, 3); `drop` (V,) is how far a wholly open jaw lowers each vertex."""
     off = vertices - mouth
     own = np.flatnonzero((part == SKIN) & (np.abs(off[:, :2]) < _LIPS_DM).all(1) & (off[:, 2] > -_LIPS_DM[0]))
     side, height = np.abs(off[own, 0]), off[own, 1]
@@ -107,7 +123,25 @@ def lip_shapes(vertices: F32, part: U8, mouth: F32, drop: F32) -> tuple[NDArray[
     shapes[2, :, 1] = _ARCH_LIP * (1 - lower) * _bump(side, _ARCH_WIDE) * _bump(height, _ARCH_HIGH)
     bow = _BOW_LIP * _bump(side - _BOW_AT, _BOW_WIDE) + _BOW_MIDDLE * _bump(side, _BOW_MIDDLE_WIDE)
     shapes[3, :, 1] = bow * _bump(height, _BOW_HIGH)
+    lacks = _lacks(vertices, part, mouth, drop)
+    rise = _BITE_MIDDLE + (_BITE_SIDE - _BITE_MIDDLE) * _bump(side - _BITE_AT, _BITE_WIDE)
+    rise *= lower * np.clip((_CORNER_AT - side) / _BITE_WIDE, 0, 1)
+    shapes[4, :, 1] = lacks * (rise + _BITE_UPPER * (1 - lower) * _bump(side, _BITE_AT))
+    shapes[4, :, 2] = lacks * _BITE_IN * lower
+    shapes[4] *= _bump(height, _BITE_HIGH)[:, None]
     return own, shapes
+
+
+def _lacks(vertices: F32, part: U8, mouth: F32, drop: F32) -> float:
+    """How much less than `_LAPS` a lower lip at rest is above the edge of the upper teeth."""
+    off = vertices - mouth
+    middle = np.abs(off[:, 0]) < _FRONT_DM
+    teeth = off[middle & (part == UPPER_TEETH), 1]
+    near = middle & (np.abs(off[:, 1]) < _LIP_DM) & (off[:, 2] > -_LIP_DM)
+    lip = off[near & (part == SKIN) & (drop > _DROPS), 1]
+    if not len(teeth) or not len(lip):
+        return 0.0
+    return max(0.0, _LAPS - float(lip.max() - teeth.min()))
 
 
 def _bump(away: F32, width: float) -> F32:
@@ -115,8 +149,9 @@ def _bump(away: F32, width: float) -> F32:
 
 
 def lip_ways(units: F32) -> F32:
-    """How far lips go each of `LIP_WAYS`, (4,) in 0..1, with face `units` (52,): none of those that part them
+    """How far lips go each of `LIP_WAYS`, (5,) in 0..1, with face `units` (52,): none of those that part them
     while they are shut."""
     parted = max(0.0, float(units[_JAW] - units[_CLOSE]))
     smile = float(units[_SMILE].mean()) / _SMILED
-    return np.minimum([*(parted / _PARTED), smile], 1).astype(np.float32)
+    bitten = max(0.0, (float(units[_ROLL]) - _BITTEN[0]) / (_BITTEN[1] - _BITTEN[0]))
+    return np.minimum([*(parted / _PARTED), smile, bitten], 1).astype(np.float32)

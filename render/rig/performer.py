@@ -44,6 +44,11 @@ _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10, "eyeLookDown": 0.28}
 """What a blink does around the lids. The eyes turn down in it, which also keeps the lashes before the lid."""
 _WARM = unit_vector({"mouthSmile": 0.11, "cheekSquint": 0.12, "mouthDimple": 0.03})
 """What a face does that likes whom it sees; speech and other moods take it back."""
+_CORNERS = [UNITS.index("mouthSmileLeft"), UNITS.index("mouthSmileRight")]
+_CORNER: Final = 0.085
+"""How much of a smile the corners of a mouth at rest come and go by."""
+_PRESSED = unit_vector({"mouthPress": 0.34, "mouthDimple": 0.03})
+"""What lips at rest do now and then."""
 _FROWN = UNITS.index("mouthFrownLeft")
 _SKEW_BROW, _SKEW_REST = 0.04, 0.05
 
@@ -137,7 +142,8 @@ class Performer:
         mouth = self._speech.mouth(frame, want.intensity)
         life = self._life.at(frame, talk=self._speech.talk(frame), rate=self._blinks)
         begun = edge(frame, start=self._first, frames=BEGIN_FRAMES)
-        return _posed(mouth, replace(life, head=life.head * begun, warmth=life.warmth * begun), want)
+        begin = replace(life, head=life.head * begun, warmth=life.warmth * begun, lips=life.lips * begun)
+        return _posed(mouth, begin, want)
 
 
 def _bounded(motion: Motion) -> Motion:
@@ -154,6 +160,14 @@ def _swung(motion: Motion) -> tuple[float, float]:
     return float(motion.head[0]), float(motion.head[2])
 
 
+def _rest(life: Life, want: Aim) -> F32:
+    """Units (52,) of a face that says nothing, beside what is wanted of it."""
+    free = max(0.0, 1.0 - 4.0 * float(want.units[_FROWN]))
+    units = _WARM * np.float32(life.warmth * free)
+    units[_CORNERS] = np.maximum(units[_CORNERS] + np.float32(_CORNER * free) * life.lips[:2], 0)
+    return (units + _PRESSED * np.float32(life.lips[2] * free)).astype(np.float32)
+
+
 def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     head = limited((life.head * want.stir).astype(np.float32) + want.head)
     held = np.array([-head[0], head[1]], np.float32)
@@ -161,8 +175,7 @@ def _posed(mouth: Mouth, life: Life, want: Aim) -> Motion:
     aside = float(aimed[0]) * float(GAZE_RANGE_DEG[0]) / _ASIDE_DEG
     aimed[0] /= (1 + aside**4) ** 0.25
     gaze = np.clip(aimed, -1, 1).astype(np.float32)
-    warmth = life.warmth * max(0.0, 1.0 - 4.0 * float(want.units[_FROWN]))
-    units = mixed(mouth, (want.units + _WARM * np.float32(warmth)).astype(np.float32))
+    units = mixed(mouth, (want.units + _rest(life, want)).astype(np.float32))
     skew = np.float32(1) + _SKEW * np.float32(life.skew)
     raised = life.brow * (_BROW_CALM + _BROW_KEEN * life.brow)
     units = ((units + _BROW * np.float32(raised)) * skew).astype(np.float32)

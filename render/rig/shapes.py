@@ -109,14 +109,14 @@ SHAPES: Final[dict[str, Shape]] = {
         (0.3, 0.0, 0.2),
     ),
     "th": Shape(
-        {"jawOpen": 0.165, "mouthLowerDown": 0.24, "mouthUpperUp": 0.08, "tongueOut": 0.78},
+        {"jawOpen": 0.235, "mouthLowerDown": 0.34, "mouthUpperUp": 0.08, "tongueOut": 0.78},
         1.35,
         3.2,
-        2.6,
+        3.2,
         (0.7, 0.0, 0.0),
     ),
     "dd": Shape(
-        {"jawOpen": 0.11, "mouthLowerDown": 0.15, "mouthUpperUp": 0.06, "tongueOut": 0.30},
+        {"jawOpen": 0.11, "mouthLowerDown": 0.15, "mouthUpperUp": 0.06, "tongueOut": 0.12},
         0.95,
         2.8,
         2.8,
@@ -139,7 +139,7 @@ SHAPES: Final[dict[str, Shape]] = {
         {"jawOpen": 0.15, "mouthLowerDown": 0.10, "mouthUpperUp": 0.05}, 0.58, 2.8, 2.8, (0.0, 1.0, 0.4)
     ),
     "nn": Shape(
-        {"jawOpen": 0.11, "mouthLowerDown": 0.13, "mouthUpperUp": 0.04, "tongueOut": 0.30},
+        {"jawOpen": 0.11, "mouthLowerDown": 0.13, "mouthUpperUp": 0.04, "tongueOut": 0.12},
         0.85,
         2.8,
         2.8,

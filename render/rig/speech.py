@@ -10,8 +10,9 @@ from ...stream.gesture import BEAT_MEMORY, Beat
 from ...stream.life import MEMORY_FRAMES, Talk
 from ...stream.media import TickAudio
 from ...stream.visemes import ROWS_PER_TICK, SILENCE
-from . import lips, opening, prosody
+from . import lips, opening, prosody, settle
 from .blur import AROUND, blurred
+from .units import UNIT_COUNT
 from .viseme import LATE_ROWS, SOON_ROWS, HearingState, VisemeStage
 
 F32 = NDArray[np.float32]
@@ -32,6 +33,8 @@ _SPOKEN = 0.35
 _JUDGED_TICKS = -(-LATE_ROWS // ROWS_PER_TICK)
 """Ticks until the net has judged a whole one."""
 _OVER_FRAMES = 25
+_VOICED = 2.5
+"""A voice that opens the mouth so many times less than a usual one leaves all of it to speech still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class SpeechState:
 
     `rows` (128, 15) viseme weights, zero where not yet known; `known` (128,) rows given beforehand; `loud`
     (128,) RMS; `audible` (288,) ticks with sound; `spoken` (288,) ticks with speech; `reference` (1,) the
-    voice's usual peak RMS; `apart` (288,) how far the lips stood apart in a frame. `phrases` holds (end of
+    voice's usual peak RMS; `apart` (288,) how far the lips stood apart in a frame, and `posed` (288, 52) what
+    they did there. `phrases` holds (end of
     the phrase before, start) in ticks, `beats` the stresses.
     """
 
@@ -51,6 +55,7 @@ class SpeechState:
     spoken: NDArray[np.bool_]
     reference: F32
     apart: F32
+    posed: F32
     phrases: list[tuple[int | None, int]]
     beats: list[Beat]
 
@@ -63,6 +68,7 @@ class SpeechState:
         self.audible[...] = False
         self.spoken[...] = False
         self.apart[...] = 0
+        self.posed[...] = 0
         self.phrases.clear()
         self.beats.clear()
 
@@ -83,6 +89,7 @@ class Speech:
             np.zeros(_KEPT_TICKS, np.bool_),
             np.full(1, _REFERENCE_RMS, np.float32),
             np.zeros(_KEPT_TICKS, np.float32),
+            np.zeros((_KEPT_TICKS, UNIT_COUNT), np.float32),
             [],
             [],
         )
@@ -121,31 +128,50 @@ class Speech:
         end = lips.first_row(frame) + lips.SPAN_ROWS
         pace = lips.pace(self._state.rows[np.arange(end - _PACE_ROWS, end) % _KEPT_ROWS])
         scale = intensity * lips.hurry(pace)
-        mouth = self._shaped(frame, scale)
-        self._state.apart[frame % _KEPT_TICKS] = 0
-        if not mouth.units.any():
-            return mouth
+        mouth, state, place = self._shaped(frame, scale), self._state, frame % _KEPT_TICKS
+        before = (frame - 1) % _KEPT_TICKS
+        if mouth.units.any():
+            mouth = self._among(frame, scale, mouth)
+        mouth = settle.settled(mouth, state.posed[before], float(state.apart[before]), self._voiced(frame))
+        state.apart[place] = opening.opening(mouth.units)
+        state.posed[place] = mouth.units
+        return mouth
+
+    def _among(self, frame: int, scale: float, mouth: lips.Mouth) -> lips.Mouth:
+        """The `mouth` of `frame` as those around it leave it time to be."""
         near = range(-opening.AROUND, opening.AROUND + 1)
         mouths = {each: self._shaped(frame + each, scale) if each else mouth for each in near}
         asks = {each: opening.asked(mouth) for each, mouth in mouths.items()}
         apart = opening.bound(asks, float(self._state.apart[(frame - 1) % _KEPT_TICKS]))
-        self._state.apart[frame % _KEPT_TICKS] = apart
         return opening.led(blurred({each: mouths[each] for each in mouths if abs(each) <= AROUND}), apart)
 
     def _shaped(self, frame: int, scale: float) -> lips.Mouth:
         """The mouth of `frame` as its sounds ask for it, however fast; `scale` is how far it opens at a usual
         loudness. What is not yet heard is taken to be as loud as what is."""
-        state = self._state
-        ticks = np.arange(frame - lips.EDGE_TICKS, frame + lips.EDGE_TICKS + 1)
-        awake = lips.awake(state.audible[ticks % _KEPT_TICKS] & (ticks * ROWS_PER_TICK < self._end))
+        state, awake = self._state, self._awake(frame)
         if awake <= 0:
             return lips.asleep()
         first = lips.first_row(frame)
         span = np.arange(first, first + lips.SPAN_ROWS)
         rows = state.rows[span % _KEPT_ROWS] * (span < self._end)[:, None]
-        heard = span - max(0, first + lips.SPAN_ROWS - self._end)
-        loud = lips.loudness(state.loud[heard % _KEPT_ROWS], float(state.reference[0]))
-        return lips.mouth(rows, scale * loud, awake)
+        return lips.mouth(rows, scale * self._loudness(span), awake)
+
+    def _awake(self, frame: int) -> float:
+        """How far the mouth takes part in speech in `frame`."""
+        ticks = np.arange(frame - lips.EDGE_TICKS, frame + lips.EDGE_TICKS + 1)
+        return lips.awake(self._state.audible[ticks % _KEPT_TICKS] & (ticks * ROWS_PER_TICK < self._end))
+
+    def _loudness(self, span: NDArray[np.intp]) -> float:
+        """How far the voice in the rows of a `span` opens the mouth."""
+        heard = span - max(0, int(span[-1]) + 1 - self._end)
+        return lips.loudness(self._state.loud[heard % _KEPT_ROWS], float(self._state.reference[0]))
+
+    def _voiced(self, frame: int) -> float:
+        """How far there is a voice in `frame` that moves the mouth, 0..1."""
+        awake = self._awake(frame)
+        first = lips.first_row(frame)
+        span = np.arange(first, first + lips.SPAN_ROWS)
+        return awake * min(_VOICED * self._loudness(span), 1.0) if awake > 0 else 0.0
 
     def talk(self, frame: int) -> Talk:
         """What life needs to know around `frame`."""

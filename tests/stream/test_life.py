@@ -27,7 +27,8 @@ def table(lives: list[Life]) -> NDArray[np.float64]:
 def same(one: Life, other: Life) -> bool:
     single = ("blink", "ease", "brow", "skew", "warmth")
     return all(getattr(one, name) == getattr(other, name) for name in single) and all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("head", "eyes", "body", "lids")
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("head", "eyes", "body", "lids", "lips")
     )
 
 
@@ -158,3 +159,24 @@ def test_faces_are_skewed_and_warm_to_a_slowly_changing_degree() -> None:
         assert np.abs(np.diff(values)).max() < 0.02
     sides = {np.sign(np.mean([life.skew for life in lived(seed, range(0, 3000, 50))])) for seed in range(8)}
     assert sides == {-1, 1}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_resting_mouth_lives_slowly_and_never_twice_alike(seed: int) -> None:
+    lips = np.array([life.lips for life in lived(seed, range(4 * MINUTE))])
+    assert (lips.std(0) > 0.12).all()
+    assert np.abs(np.diff(lips, axis=0)).max() < 0.08
+    assert lips[:, :2].min() >= -1
+    assert lips[:, 2].min() == 0
+    assert lips.max() <= 1
+    assert 0.2 < (lips[:, 2] > 0).mean() < 0.7
+    left, right = lips[:, 0], lips[:, 1]
+    assert 0.6 < np.corrcoef(left, right)[0, 1] < 0.99
+    for later in range(50, len(left) // 2, 25):
+        assert np.corrcoef(left[:-later], left[later:])[0, 1] < 0.9
+
+
+def test_the_life_of_a_resting_mouth_ends_with_speech() -> None:
+    process = LifeProcess(3)
+    for index in range(0, 2000, 20):
+        assert not process.at(index, talk=Talk(lambda _: 1.0), rate=USUAL).lips.any()

@@ -58,3 +58,15 @@ def test_no_number_leaves_the_range_of_those_around_it() -> None:
     found = np.array([mouth.units for mouth in walked(row)])
     assert found.min() >= 0
     assert found.max() <= 1 + 1e-6
+
+
+def test_a_tongue_that_is_out_for_a_frame_is_seen_for_three() -> None:
+    out = Mouth(unit_vector({"jawOpen": 0.2, "tongueOut": 0.7}), 0.0, np.array([0.6, 0, 0], np.float32))
+    found = walked([WIDE] * 4 + [out] + [WIDE] * 4)
+    for seen in (
+        [mouth.units[UNITS.index("tongueOut")] / 0.7 for mouth in found],
+        [float(mouth.tongue[0]) / 0.6 for mouth in found],
+    ):
+        assert seen[4] == pytest.approx(1.0)
+        assert min(seen[3], seen[5]) > 0.6
+        assert 0 < max(seen[2], seen[6]) < 0.4

@@ -98,3 +98,13 @@ def test_crossed_lips_have_no_gap(mesh: Mesh) -> None:
     world = mesh.rest.copy()
     world[mesh.lips[1], 1] = world[mesh.lips[0], 1] + 0.1
     assert Interior(mesh).gap(world) == 0.0
+
+
+def test_a_tongue_near_the_lips_is_pink_and_lit_and_a_far_one_lies_in_the_dark(mesh: Mesh) -> None:
+    near, far = (
+        tones(mesh, 0.15, depth=depth)[(mesh.part == TONGUE) & (mesh.shade > 0.75)].mean(0)
+        for depth in (0.1, 0.45)
+    )
+    assert near[0] > 150
+    assert near[0] < 2.1 * near[1]
+    assert far[0] < 0.5 * near[0]

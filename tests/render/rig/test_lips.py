@@ -22,7 +22,7 @@ from visavis.render.rig.units import UNITS
 from visavis.stream.visemes import VISEMES
 
 F32 = NDArray[np.float32]
-JAW, PUCKER = UNITS.index("jawOpen"), UNITS.index("mouthPucker")
+JAW, PUCKER, TONGUE_OUT = (UNITS.index(unit) for unit in ("jawOpen", "mouthPucker", "tongueOut"))
 LAMP_POST: list[Sound] = [("rr", 6), ("aa", 10), ("pp", 7), ("pp", 8), ("oh", 12), ("ss", 9), ("dd", 6)]
 LEADS = st.integers(20, 23)
 
@@ -177,6 +177,14 @@ def test_between_two_near_closures_lips_open_less_than_between_far_ones() -> Non
     assert 0.05 * OPEN < near < 0.6 * far
 
 
+def test_a_vowel_of_three_frames_between_closures_opens_less_and_the_closures_stay() -> None:
+    widest, lone = (
+        max(gap(mouth.units) for mouth in frames(certain(timeline(said, lead=22))).values())
+        for said in ([("pp", 5), ("eh", 12), ("pp", 5)], [("eh", 12)])
+    )
+    assert 0.4 * lone < widest < 0.85 * lone
+
+
 def test_a_closure_that_is_still_to_come_leaves_the_vowel_open() -> None:
     assert gap(units("aa*18 pp*10")) > 0.5 * OPEN
 
@@ -250,6 +258,13 @@ def test_a_soft_voice_opens_the_mouth_less_but_rounds_it_almost_as_much() -> Non
     assert 0.35 < soft < 0.6 < 1.0 <= usual <= 1.1
     assert units("aa*28", soft)[JAW] < 0.6 * units("aa*28", usual)[JAW]
     assert units("ou*28", soft)[PUCKER] > 0.7 * units("ou*28", usual)[PUCKER]
+
+
+def test_a_tongue_between_the_teeth_has_room_however_soft_its_sound_is() -> None:
+    soft, usual = (units("eh*13 th*2 eh*13", scale) for scale in (0.45, 1.0))
+    assert soft[TONGUE_OUT] > 0.3
+    assert soft[JAW] > 0.4 * soft[TONGUE_OUT]
+    assert soft[JAW] < usual[JAW]
 
 
 def test_loudness_never_leaves_its_range_and_ends_with_the_voice() -> None:

@@ -1,9 +1,12 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.rig import avatar, face, meshed, moved
 from visavis.render.rig.mesh import shape
 from visavis.render.rig.mouth import LIP_WAYS, TONGUE_WAYS, fitted, lip_shapes, lip_ways, tongue_shapes
+from visavis.render.rig.shapes import SHAPES
 from visavis.render.rig.tensors import LOWER_TEETH, SKIN, TONGUE, UPPER_TEETH
 from visavis.render.rig.units import UNIT_COUNT, unit_vector
 
@@ -75,8 +78,8 @@ def test_lips_open_rounder_beside_their_middle_which_stays(name: str) -> None:
     own, shapes = lip_shapes(mesh.rest, mesh.part, mesh.mouth, drop)
     assert shapes.shape == (len(LIP_WAYS), len(own), 3)
     assert (mesh.part[own] == SKIN).all()
-    assert not shapes[..., [0, 2]].any()
-    even, round_, arch, _ = shapes[..., 1]
+    assert not shapes[:4, :, [0, 2]].any()
+    even, round_, arch, _, _ = shapes[..., 1]
     for shaped, most in ((even, -0.01), (round_, -0.06)):
         assert most < shaped.min() < -0.002
         assert shaped.max() <= 0
@@ -97,13 +100,52 @@ def test_smiling_lips_are_a_bow_and_no_wedge() -> None:
     assert half == other < -0.01 < corner < 0 < middle
 
 
+def test_a_bite_is_a_roll_of_the_lower_lip_that_no_press_reaches() -> None:
+    press, half, whole = (
+        lip_ways(unit_vector({"mouthRollLower": roll}))[4]
+        for roll in (SHAPES["pp"].units["mouthRollLower"], 0.6, SHAPES["ff"].units["mouthRollLower"])
+    )
+    assert press == 0 < half < whole == 1
+
+
+def test_a_bitten_lip_rises_as_far_as_it_lacks_to_reach_the_teeth() -> None:
+    """One vertex of each lip, one beside the lower one, and front teeth whose edge is lower or higher."""
+    points = MOUTH + np.array(
+        [(0, 0.01, -0.05), (0, 0.03, -0.05), (0.2, 0, -0.05), (0, 0, -0.15)], np.float32
+    )
+    part = np.array([SKIN, SKIN, SKIN, UPPER_TEETH], np.uint8)
+    drop = np.array([0.33, 0, 0.3, 0], np.float32)
+    rises: list[F32] = []
+    for edge in (-0.08, -0.03, 0.0):
+        points[3, 1] = MOUTH[1] + edge
+        own, shapes = lip_shapes(points.astype(np.float32), part, MOUTH, drop)
+        assert own.tolist() == [0, 1, 2]
+        rises.append(shapes[4])
+    assert not rises[0].any()
+    for less, more in pairwise(rises):
+        assert (more[:, 1] > less[:, 1]).all()
+        assert (more[[0, 2], 2] < less[[0, 2], 2]).all()
+        assert more[2, 1] > more[0, 1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lips_of_a_bite_meet_beside_its_teeth(name: str) -> None:
+    """Seen from the front, nothing dark of the mouth shows between the teeth and a corner."""
+    mesh, canvas = meshed(name), face(name).canvas()
+    pixels = face(name).draw(moved(SHAPES["ff"].units), canvas)
+    x, y = canvas.screen[mesh.lips, :2].mean(0)
+    wide, high = (float(mesh.lens[0]) / mesh.mouth_depth * reach for reach in (0.2, 0.035))
+    seen = pixels[round(y - high) : round(y + high), round(x - wide) : round(x + wide), 0]
+    assert (seen < 70).mean() < 0.003
+
+
 def test_lips_that_are_shut_stay_as_they_are() -> None:
     assert not lip_ways(np.zeros(UNIT_COUNT, np.float32)).any()
     assert not lip_ways(unit_vector({"jawOpen": 0.2, "mouthClose": 0.22})).any()
-    assert lip_ways(unit_vector({"mouthSmile": 0.6})).tolist() == [0, 0, 0, 1]
+    assert lip_ways(unit_vector({"mouthSmile": 0.6})).tolist() == [0, 0, 0, 1, 0]
     half, whole = (lip_ways(unit_vector({"jawOpen": weight})) for weight in (0.06, 0.6))
     assert 0 < half[1] < half[0] < 1
-    assert whole.tolist() == [1, 1, 1, 0]
+    assert whole.tolist() == [1, 1, 1, 0, 0]
 
 
 def test_jaw_open_is_where_the_shapes_of_lips_look_for_it() -> None:

@@ -16,7 +16,8 @@ from visavis.stream.media import TickAudio
 LIDS = [UNITS.index(name) for name in UNITS if name.startswith("eye")]
 SMILE = [UNITS.index(name) for name in UNITS if name.startswith(("mouthSmile", "mouthDimple"))]
 MOUTH = [UNITS.index(name) for name in UNITS if name.startswith(("mouth", "jaw", "tongue"))]
-MOUTH = [unit for unit in MOUTH if unit not in SMILE]
+RESTS = SMILE + [UNITS.index(name) for name in UNITS if name.startswith("mouthPress")]
+MOUTH = [unit for unit in MOUTH if unit not in RESTS]
 BLINK = BLINK_LEFT
 
 
@@ -65,6 +66,17 @@ def test_silence_rests_while_the_head_and_the_eyes_live() -> None:
     assert not any(motion.units[MOUTH].any() for motion in motions)
     assert np.std([motion.head[0] for motion in motions]) > 0.3
     assert max(motion.units[BLINK] for motion in motions) > 0.9
+
+
+@pytest.mark.parametrize("name", ["ruby", "marcus"])
+def test_lips_at_rest_live_a_little_and_stay_shut(name: str) -> None:
+    motions = perform([heard(index) for index in range(800)])[DELAY_TICKS:]
+    canvas = face(name).canvas()
+    assert max(face(name).lip_gap(motion, canvas) for motion in motions[::5]) == 0
+    rests = np.array([motion.units[RESTS] for motion in motions])
+    assert rests[100:].std(0).max() > 0.05
+    assert rests.max() < 0.5
+    assert np.abs(np.diff(rests, axis=0)).max() < 0.03
 
 
 def test_a_face_at_rest_begins_as_a_still_and_warms_to_a_faint_smile_that_other_moods_take_back() -> None:
