@@ -81,7 +81,7 @@ def test_the_sad_raise_inner_brows_under_heavy_lids_over_corners_that_hang(name:
     assert sad.inner > serious.inner + 0.02
     assert sad.inner > calm.inner
     assert sad.open < calm.open - 0.0015
-    assert sad.corners < min(calm.corners, serious.corners) - 0.006
+    assert sad.corners < min(calm.corners, serious.corners) - 0.003
 
 
 @pytest.mark.parametrize("name", PRESENTERS)
