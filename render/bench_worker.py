@@ -24,6 +24,7 @@ from ..stream.clock import NS_PER_MS, NS_PER_SECOND, TICK_NS
 from ..stream.controls import Controls
 from ..stream.errors import CapacityError, SetupError, UsageError
 from ..stream.pcm import from_float
+from .machine import usage
 from .sound import SoundFile
 
 TICK_MS: Final = 40.0
@@ -186,7 +187,7 @@ def _speak(worker: _Worker, bench: WorkerBench, names: list[str]) -> dict[str, A
         speaker.feed_for(_BETWEEN_NS)
     speaker.feed_for(WARM_UP_NS)
     worker.counting = True
-    began_ns, began_s = time.monotonic_ns(), _cpu_s(worker.process.pid)
+    began_ns, began = time.monotonic_ns(), usage(worker.process.pid)
     visits, there = 0, dict[str, int]()
     while min(len(worker.heard[name].late_ms) for name in names) < bench.ticks:
         _check(worker)
@@ -204,10 +205,11 @@ def _speak(worker: _Worker, bench: WorkerBench, names: list[str]) -> dict[str, A
             speaker.add(name)
         speaker.feed_for(_BETWEEN_NS)
     worker.counting = False
-    spent_s = (time.monotonic_ns() - began_ns) / NS_PER_SECOND
+    spent_ms = (time.monotonic_ns() - began_ns) / NS_PER_MS
+    computed_ms = usage(worker.process.pid).cpu_ms - began.cpu_ms
     return {
         "guests": visits - len(worker.refused),
-        "cores": round((_cpu_s(worker.process.pid) - began_s) / spent_s, 2),
+        "cores": round(computed_ms / spent_ms, 2),
     }
 
 
@@ -297,12 +299,3 @@ def _back(bench: WorkerBench, names: list[str]) -> int:
             _check(worker)
             time.sleep(_LOOK_S)
         return (time.monotonic_ns() - began_ns) // NS_PER_MS
-
-
-def _cpu_s(process: int) -> float:
-    """Seconds that `process` has computed; 0 where there is no /proc."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

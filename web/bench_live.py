@@ -16,9 +16,9 @@ import aiohttp
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription, rtcrtpreceiver
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
 
+from ..render.machine import Usage, children, cpu_name, usage
 from ..stream.clock import NS_PER_MS, NS_PER_SECOND
 from ..stream.errors import SetupError
-from .machine import Usage, children, cpu_name, usage
 
 WARM_UP_SECONDS = 5
 WORKER = "visavis.render.worker"

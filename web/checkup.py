@@ -16,9 +16,9 @@ from packaging.specifiers import SpecifierSet
 
 from ..render import capacity
 from ..render.encode import Rung, probed
+from ..render.machine import cpu_name
 from ..stream.errors import SetupError
 from .findings import Finding, fault, from_error, note, ok
-from .machine import cpu_name
 from .sender import check_libraries
 
 RIG: Final = Path(__file__).parents[1] / "render" / "rig"

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from support.pattern import PictureEngine
 from support.virtual import request
 from visavis.render.avatar import find_avatar
 from visavis.render.parts import parts_for
@@ -17,10 +18,7 @@ def test_an_engine_of_crops_needs_a_plate_to_put_them_on() -> None:
 
 
 def test_an_engine_of_pictures_gets_an_encoder_of_its_layout() -> None:
-    class Pictures:
-        layout = "nv12"
-
-    parts = parts_for(request("a"), Pictures())  # type: ignore[arg-type]
+    parts = parts_for(request("a"), PictureEngine().pictures)
     assert parts.compositor is None
     surface = surface_over(np.zeros((768, 512), np.uint8), "nv12")
     assert parts.video.encode(surface, pts=0, keyframe=True)[0].keyframe

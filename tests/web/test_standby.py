@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 from support.front import FAKE_WORKER, until
+from visavis.render.machine import children
 from visavis.stream.link import Ready, ToFront
 from visavis.web import standby as standby_module
 from visavis.web.child import Child
 from visavis.web.chores import Chores
 from visavis.web.life import Life
-from visavis.web.machine import children
 from visavis.web.port import WorkerPort
 from visavis.web.standby import Standby
 from visavis.web.workers import Worker, WorkerState

@@ -3,8 +3,8 @@ import subprocess
 import sys
 
 import pytest
+from visavis.render.machine import children, cpu_name, usage
 from visavis.stream.errors import SetupError
-from visavis.web.machine import children, cpu_name, usage
 
 
 def test_this_process_has_used_time_and_memory() -> None:
