@@ -23,6 +23,7 @@ from ..stream import link
 from ..stream.clock import NS_PER_MS, NS_PER_SECOND, TICK_NS
 from ..stream.controls import Controls
 from ..stream.errors import CapacityError, SetupError, UsageError
+from ..stream.pacer import spread
 from ..stream.pcm import from_float
 from .machine import usage
 from .sound import SoundFile
@@ -67,6 +68,7 @@ class _Heard:
     """What came of one session: lateness of its ticks in milliseconds, and how many were repeated."""
 
     asked_ns: int
+    start_ns: int
     opened_ns: int = 0
     late_ms: list[float] = field(default_factory=list[float])
     repeated: int = 0
@@ -83,6 +85,7 @@ class _Worker:
             self.process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdout=subprocess.DEVNULL)
         self.ready: link.Ready | None = None
         self.heard: dict[str, _Heard] = {}
+        self.open_now: set[str] = set()
         self.counting = False
         self.faults: list[str] = []
         self.refused: set[str] = set()
@@ -104,8 +107,13 @@ class _Worker:
             self._socket.sendall(link.to_frame(message))
 
     def open(self, name: str, bench: WorkerBench, seed: int) -> None:
+        """As the front does."""
         now_ns = time.monotonic_ns()
-        self.heard[name] = _Heard(now_ns)
+        there = (self.heard[other].start_ns for other in self.open_now)
+        together = self.ready is not None and self.ready.batches
+        start_ns = spread(now_ns, there, together=together)
+        self.heard[name] = _Heard(now_ns, start_ns)
+        self.open_now.add(name)
         width, height = bench.size
         self.send(
             link.Open(
@@ -114,13 +122,17 @@ class _Worker:
                 width=width,
                 height=height,
                 seed=seed,
-                start_ns=now_ns,
+                start_ns=start_ns,
                 index=0,
                 epoch=0,
                 bitrate_bps=_BITRATE_BPS,
                 controls=Controls(),
             )
         )
+
+    def close(self, name: str) -> None:
+        self.open_now.remove(name)
+        self.send(link.Close(name))
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -150,7 +162,7 @@ class _Worker:
                 self.faults.append(f"{message.session}: {message.message}")
             case link.Tick() if self.counting:
                 one = self.heard[message.session]
-                one.late_ms.append((now_ns - one.asked_ns - message.index * TICK_NS) / NS_PER_MS)
+                one.late_ms.append((now_ns - one.start_ns - message.index * TICK_NS) / NS_PER_MS)
                 one.repeated += message.repeated
             case _:
                 return
@@ -197,7 +209,7 @@ def _speak(worker: _Worker, bench: WorkerBench, names: list[str]) -> dict[str, A
         ]:
             del there[name]
             speaker.remove(name)
-            worker.send(link.Close(name))
+            worker.close(name)
         if len(there) < bench.guests:
             name, visits = f"{_GUEST}{visits}", visits + 1
             there[name] = now_ns + VISIT_NS

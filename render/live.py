@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from ..stream.clock import VIDEO_CLOCK_HZ
+from ..stream.clock import NS_PER_MS, TICK_NS, VIDEO_CLOCK_HZ
 from ..stream.link import Gauges, Tick, TickSpan
 from ..stream.media import TickAudio
 from ..stream.pacer import Pacer
@@ -67,6 +67,9 @@ class Live:
         self._behind = False
         """A picture came late: those that would follow it are made for later ticks."""
         self._bitrate_bps: int | None = None
+        self._ahead_ns: int | None = None
+        """Where there is speech for later ticks: when the next of those is drawn, at a tick or in the middle
+        of one. Sessions whose ticks leave together are drawn together too, whenever their sound comes."""
 
     @property
     def busy(self) -> bool:
@@ -90,13 +93,26 @@ class Live:
                 yield Offer("encode", pacer.repeat_ns(index), pacer.send_ns(index))
 
     def _drawing(self, now_ns: int) -> Offer:
-        next_ = self.pipeline.gate.next
+        next_, clock = self.pipeline.gate.next, self.pacer.clock
         frame = max(self.pipeline.frame, next_)
-        ahead = frame - next_ < self.pacer.options.horizon and self.pipeline.session.ready(now_ns)
-        return Offer("draw", now_ns if ahead else self.pacer.draw_ns(frame), self.pacer.encode_ns(frame))
+        ready_ns = self.pacer.draw_ns(frame)
+        if self._speaks_on(self.pacer.options.horizon - (frame - next_), now_ns):
+            if self._ahead_ns is None:
+                self._ahead_ns = clock.deadline_ns(clock.due(now_ns - 1) + 1)
+            ready_ns = min(self._ahead_ns, ready_ns)
+        else:
+            self._ahead_ns = None
+        return Offer("draw", ready_ns, self.pacer.encode_ns(frame))
+
+    def _speaks_on(self, ticks: int, now_ns: int) -> bool:
+        """Whether there is speech for one tick more at least, and for all these `ticks`."""
+        session = self.pipeline.session
+        return ticks > 0 and session.queued_ms >= ticks * TICK_NS // NS_PER_MS and session.ready(now_ns)
 
     def begin_draw(self, now_ns: int) -> Draw:
         self.drawing = True
+        if self._ahead_ns is not None:
+            self._ahead_ns += TICK_NS // 2
         frame = max(self.pipeline.frame, self.pipeline.gate.next)
         if self._behind:
             frame, self._behind = self.pacer.reachable(frame, now_ns), False

@@ -8,7 +8,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
 
@@ -27,7 +27,7 @@ from .engine import Engine
 from .idle import Idle
 from .live import EVERY, Encode, Kind, Live
 from .parts import Parts, parts_for
-from .phases import first_tick, phase
+from .phases import first_tick, horizon, phase
 from .pipeline import Draw, Pipeline, run
 from .scheduler import choose
 
@@ -96,7 +96,8 @@ class Sessions:
     def __init__(
         self, engine: Engine, *, slots: int, options: PacerOptions | None = None, idle: Idle | None = None
     ) -> None:
-        self.options = options or PacerOptions()
+        options = options or PacerOptions()
+        self.options = replace(options, horizon=horizon(options.lead, options.horizon, engine.cadence))
         self.delay = engine.spec.lookahead // engine.spec.hop
         self._engine = engine
         self._idle = idle or Idle()

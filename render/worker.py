@@ -83,6 +83,7 @@ class Worker:
             encoder=name,
             slots=self._slots,
             parks=self._engine.parks,
+            batches=self._engine.max_batch > 1,
         )
         self._send([ready])
         for number in range(self._threads):

@@ -81,7 +81,8 @@ class Park(msgspec.Struct, frozen=True, tag=True, array_like=True):
 
 class Ready(msgspec.Struct, frozen=True, tag=True, array_like=True):
     """The worker is warm: `engine` kind, and at most `latency_ms` from a sample's arrival to its release.
-    One that `parks` may wait beside another without taking what that draws on.
+    One that `parks` may wait beside another without taking what that draws on. One that `batches` draws
+    sessions at less cost when they are due at once.
     """
 
     engine: str
@@ -89,6 +90,7 @@ class Ready(msgspec.Struct, frozen=True, tag=True, array_like=True):
     encoder: str
     slots: int
     parks: bool = False
+    batches: bool = False
 
 
 class Opened(msgspec.Struct, frozen=True, tag=True, array_like=True):

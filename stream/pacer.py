@@ -16,7 +16,7 @@ class PacerOptions:
     """
 
     lead: int = 2
-    horizon: int = 6
+    horizon: int = 7
     encode_lead_ms: int = 20
     grace_ms: int = 8
     stall: int = 50
@@ -71,18 +71,24 @@ class Pacer:
 
 
 _PHASES = 8
+_BATCHES = 2
+"""Moments of a tick at which sessions that are drawn together leave: so that what is drawn is always a batch,
+and something is encoded meanwhile."""
 
 
-def spread(now_ns: int, taken: Iterable[int]) -> int:
+def spread(now_ns: int, taken: Iterable[int], *, together: bool = False) -> int:
     """A start not before `now_ns` whose ticks fall as far as can be from those of sessions begun at `taken`,
-    so that their work does not come all at once.
+    so that their work does not come all at once; or, for an engine that draws many `together`, at one of few
+    moments.
     """
+    phases = _BATCHES if together else _PHASES
     used = [start_ns % TICK_NS for start_ns in taken]
 
-    def room(wait_ns: int) -> int:
-        return min((_apart(now_ns + wait_ns, phase) for phase in used), default=0)
+    def room(wait_ns: int) -> tuple[int, int]:
+        nearest = min((_apart(now_ns + wait_ns, phase) for phase in used), default=0)
+        return nearest, -used.count((now_ns + wait_ns) % TICK_NS)
 
-    waits = sorted((phase * TICK_NS // _PHASES - now_ns) % TICK_NS for phase in range(_PHASES))
+    waits = sorted((phase * TICK_NS // phases - now_ns) % TICK_NS for phase in range(phases))
     return now_ns + max(waits, key=room)
 
 

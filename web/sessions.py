@@ -123,8 +123,7 @@ class Sessions:
         seed = random.randrange(_SEED_LIMIT) if wish.seed is None else wish.seed
         name = secrets.token_urlsafe(_ID_BYTES)
         what = Description(name, wish.avatar, width, height, seed)
-        taken = (other.clock.start_ns for other in self._programs.values())
-        program = Program(what, start_ns=spread(now_ns, taken), worker=worker)
+        program = Program(what, start_ns=self._start_ns(worker, now_ns), worker=worker)
         program.controls = wish.controls
         self._programs[name] = program
         program.open(0)
@@ -217,6 +216,12 @@ class Sessions:
         if program.state is ProgramState.STARTING:
             self._faults[fault.session] = fault
         self.close(fault.session)
+
+    def _start_ns(self, worker: WorkerPort, now_ns: int) -> int:
+        """Where the next session's ticks begin. Batches are a worker's own; the cores are everybody's."""
+        together = worker.ready is not None and worker.ready.batches
+        others = self.on(worker) if together else self.programs
+        return spread(now_ns, (other.clock.start_ns for other in others), together=together)
 
     def _with_room(self) -> WorkerPort:
         """The worker that takes the next session. Raises CapacityError or StartingError."""

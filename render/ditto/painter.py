@@ -30,6 +30,9 @@ from .putback import feather
 BUCKETS: Final = (1, 2, 3, 4, 8)
 """Frames a call of the networks. Sixteen take twice as long as eight, and twice their memory."""
 BATCH: Final = BUCKETS[-1]
+AHEAD: Final = 1
+"""Batches that wait while one is drawn. With more the most urgent would wait for all of them, and what comes
+meanwhile could not join them."""
 _CONTROLS: Final = "controls."
 
 
@@ -85,7 +88,7 @@ class Painter:
         self._state = StitchState.init(slots, self._device)
         self._limiter = LimiterState.init(slots, self._device)
         self._past = Past.init(slots, self._device)
-        self._told = Mirror(_layout(slots), self._device)
+        self._told = Mirror(_layout(slots), self._device, ahead=AHEAD)
         self._brought = gathered(Controls, self._told.host, _CONTROLS)
         self._brings = {name: tensor.numpy() for name, tensor in self._told.host.items()}
         """What the host tells, as numpy writes it: in a fifth of the time."""

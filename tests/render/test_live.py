@@ -82,16 +82,38 @@ def test_in_silence_a_frame_is_drawn_no_earlier_than_the_lead(live: Live, engine
 
 
 def test_with_speech_at_hand_frames_may_be_drawn_up_to_the_horizon(live: Live, engine: PatternEngine) -> None:
-    live.pipeline.session.push(AudioChunk("s", np.zeros(96_000, np.float32), 48_000), 0)
+    """One at the next tick, and another in the middle of it, until none is missing."""
+    came_ns = 3 * NS_PER_MS
+    live.pipeline.session.push(AudioChunk("s", np.zeros(96_000, np.float32), 48_000), came_ns)
+    for _ in range(4):
+        draw(live, engine, came_ns)
     horizon = live.pacer.options.horizon
-    for _ in range(horizon):
-        found = offer(live, "draw", 0)
+    for number in range(horizon - 4):
+        found = offer(live, "draw", came_ns)
         assert found is not None
-        assert found.ready_ns == 0
-        draw(live, engine, 0)
-    found = offer(live, "draw", 0)
+        assert found.ready_ns == TICK_NS + number * TICK_NS // 2
+        draw(live, engine, came_ns)
+    found = offer(live, "draw", came_ns)
     assert found is not None
     assert found.ready_ns == (horizon - live.pacer.options.lead) * TICK_NS
+
+
+def test_with_less_speech_than_up_to_the_horizon_a_frame_has_its_lead_alone(
+    live: Live, engine: PatternEngine
+) -> None:
+    """So that a microphone's frames are drawn with those of the silent, and not a tick before."""
+    for _ in range(3):
+        draw(live, engine, 0)
+    missing = live.pacer.options.horizon - 3
+    lead_ns = (3 - live.pacer.options.lead) * TICK_NS
+    live.pipeline.session.push(AudioChunk("s", np.zeros(1920 * missing - 48, np.float32), 48_000), 0)
+    found = offer(live, "draw", 0)
+    assert found is not None
+    assert found.ready_ns == lead_ns
+    live.pipeline.session.push(AudioChunk("s", np.zeros(48, np.float32), 48_000), 0)
+    found = offer(live, "draw", 0)
+    assert found is not None
+    assert found.ready_ns == 0
 
 
 def test_nothing_leaves_before_the_first_picture(live: Live) -> None:

@@ -109,3 +109,24 @@ def test_a_thousand_controls_a_second_leave_the_pace_and_the_pictures_alone() ->
     assert shorter >= 50
     assert paces[0][:shorter] == paces[1][:shorter]
     assert not any(repeated for _, repeated in paces[1])
+
+
+def test_who_is_silent_who_has_a_microphone_and_who_reads_have_their_turns_in_one_batch() -> None:
+    """The reader's frames are drawn before the others', and by whole turns before."""
+    engine = Watched()
+    engine.cadence = 2
+    worker = VirtualWorker(engine)
+    names = "abc"
+    for name in names:
+        worker.tell(request(name, avatar="adam", size=SIZE))
+    worker.run(400)
+    worker.tell(link.Audio("b", "s", RATE, tone(4000)))
+    for _ in range(100):
+        worker.tell(link.Audio("c", "s", RATE, tone(20)))
+        worker.run(20)
+    assert all(sorted(slots) == [0, 1, 2] for slots in engine.steps[-20:])
+    ahead = [worker.sessions._guests[name].live for name in names]
+    frames = [live.pipeline.frame for live in ahead if live is not None]
+    assert frames[1] - frames[0] == worker.sessions.options.horizon - worker.sessions.options.lead
+    assert frames[2] == frames[0]
+    assert (frames[1] - frames[0]) % engine.cadence == 0

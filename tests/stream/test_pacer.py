@@ -1,3 +1,4 @@
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 
@@ -62,8 +63,8 @@ def test_a_tick_on_time_or_early_is_not_stalled() -> None:
     assert PACER.stalled(0, 0) is None
 
 
-def test_speech_that_is_known_may_be_drawn_eight_ticks_ahead() -> None:
-    assert (PACER.options.lead, PACER.options.horizon) == (2, 6)
+def test_speech_that_is_known_may_be_drawn_seven_ticks_ahead() -> None:
+    assert (PACER.options.lead, PACER.options.horizon) == (2, 7)
 
 
 @pytest.mark.parametrize(("lead", "horizon"), [(0, 8), (-1, 8), (9, 8), (1, 0)])
@@ -88,6 +89,20 @@ def test_sessions_share_a_tick_evenly(now_ns: int, count: int) -> None:
     gaps = [(b - a) % TICK_NS for a, b in pairwise([*phases, phases[0]])]
     assert min(gaps) >= TICK_NS // 8
     assert count > 4 or min(gaps) >= TICK_NS // 4
+
+
+@given(st.integers(0, 10**15), st.integers(1, 16))
+def test_sessions_that_are_drawn_together_leave_at_two_moments_as_many_at_each(
+    now_ns: int, count: int
+) -> None:
+    starts: list[int] = []
+    for _ in range(count):
+        starts.append(spread(now_ns, starts, together=True))
+        assert 0 <= starts[-1] - now_ns < TICK_NS
+        now_ns += 17_000_000
+    moments = Counter(start % TICK_NS for start in starts)
+    assert set(moments) <= {0, TICK_NS // 2}
+    assert abs(moments[0] - moments[TICK_NS // 2]) <= 1
 
 
 @pytest.mark.parametrize(("lookahead", "lead", "milliseconds"), [(0, 2, 120), (3, 2, 240), (11, 1, 520)])

@@ -166,11 +166,16 @@ class LostEngine(PatternEngine):
 
 
 class CrashingEngine(PatternEngine):
-    """Fails where no engine may: while the worker asks what could be done."""
+    """Fails where no engine may: while the worker asks what could be done, after it was ready."""
+
+    asked = 0
 
     @property
     def max_batch(self) -> int:
-        raise RuntimeError("the seam broke")
+        self.asked += 1
+        if self.asked > 1:
+            raise RuntimeError("the seam broke")
+        return 1
 
 
 def matrix() -> NDArray[np.float32]:

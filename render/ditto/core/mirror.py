@@ -1,7 +1,7 @@
 """What the host tells the device each tick: many small tensors that travel as one.
 
 The host writes its own copy whenever it likes. `send` brings all of it to the device in the order of the
-stream's work, and waits for nothing but the last send but seven.
+stream's work, and waits for nothing but an earlier send.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,9 @@ TensorsT = TypeVar("TensorsT")
 class Mirror:
     """`host` and `device`, tensors by name. Without a GPU they are the same."""
 
-    def __init__(self, layout: Mapping[str, Tensor], device: torch.device) -> None:
-        """Tensors of the shapes and dtypes of `layout`, and its values."""
+    def __init__(self, layout: Mapping[str, Tensor], device: torch.device, *, ahead: int = RING) -> None:
+        """Tensors of the shapes and dtypes of `layout`, and its values. The host is at most `ahead` sends
+        ahead of the device."""
         size = sum(_room(one) for one in layout.values())
         self._flat = torch.zeros(size, dtype=torch.uint8)
         self.host = _views(self._flat, layout)
@@ -33,8 +34,8 @@ class Mirror:
             return
         self._there = torch.zeros(size, dtype=torch.uint8, device=device)
         self.device = _views(self._there, layout)
-        self._pinned = [torch.zeros(size, dtype=torch.uint8, pin_memory=True) for _ in range(RING)]
-        self._sent = [torch.cuda.Event() for _ in range(RING)]
+        self._pinned = [torch.zeros(size, dtype=torch.uint8, pin_memory=True) for _ in range(ahead)]
+        self._sent = [torch.cuda.Event(blocking=True) for _ in range(ahead)]
         self._turn = 0
         self.send()
 
@@ -52,7 +53,7 @@ class Mirror:
         self._pinned[turn].copy_(self._flat)
         self._there.copy_(self._pinned[turn], non_blocking=True)
         self._sent[turn].record()
-        self._turn = (turn + 1) % RING
+        self._turn = (turn + 1) % len(self._sent)
 
 
 def sent(values: Tensor | NDArray[np.generic], device: torch.device) -> Tensor:
