@@ -29,17 +29,15 @@ class Rate:
 
     def pts(self, index: int, clock_rate: int) -> int:
         """Timestamp of `index` in ticks of `clock_rate`, rounded down."""
-        return index * clock_rate // self.per_second
+        return index * clock_rate * self.per_second.denominator // self.per_second.numerator
 
     def deadline_ns(self, index: int) -> int:
         """Nanoseconds from time 0 to `index`, rounded up, so that `index_at(deadline_ns(i)) == i`."""
-        exact = index * NS_PER_SECOND / self.per_second
-        return -int(-exact.numerator // exact.denominator)
+        return -(-index * NS_PER_SECOND * self.per_second.denominator // self.per_second.numerator)
 
     def index_at(self, elapsed_ns: int) -> int:
         """The last index whose deadline is not after `elapsed_ns`."""
-        exact = self.per_second * elapsed_ns / NS_PER_SECOND
-        return exact.numerator // exact.denominator
+        return elapsed_ns * self.per_second.numerator // (NS_PER_SECOND * self.per_second.denominator)
 
     def samples(self, sample_rate: int) -> int:
         """Audio samples in one tick; only rates that divide evenly are accepted."""

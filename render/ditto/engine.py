@@ -30,7 +30,7 @@ from .motion_cache import CACHE_BYTES
 from .motion_stitch import Driven
 from .mover import STEPS, Mover
 from .networks import Networks
-from .painter import Appearance, Painter, Stroke, pictures_for
+from .painter import BATCH, Appearance, Painter, Stroke, pictures_for
 from .parking import parking_for
 from .provenance import Provenance, digest_at
 from .putback import SIDE, feather
@@ -84,7 +84,7 @@ class DittoEngine:
     """Draws avatars of kind `ditto`, slots of different sessions and avatars in one batch."""
 
     kind = "ditto"
-    max_batch = SLOTS
+    max_batch = BATCH
 
     def __init__(
         self,

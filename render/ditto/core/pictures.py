@@ -131,5 +131,5 @@ class Pictures:
             self._slots[showing.slot].ring.abandon()
 
     def close(self, slot: int) -> None:
-        """Release the slot, once nothing is under way to its surfaces."""
-        self._slots.pop(slot).ring.wait()
+        """Release the slot. What is under way to its surfaces keeps their memory until it is there."""
+        del self._slots[slot]

@@ -193,11 +193,6 @@ class SurfaceRing:
         if place.state is State.DRAWN:
             place.turn(State.FREE)
 
-    def wait(self) -> None:
-        """Return once no copy to a surface is under way."""
-        for held in self._held.values():
-            held.arrived.wait()
-
     def _part(self, whole: Tensor) -> _Part:
         width, height = self._size
         top, bottom = self._rows

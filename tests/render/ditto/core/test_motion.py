@@ -100,7 +100,7 @@ def test_sampling_never_asks_for_a_value() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="a graph needs a card")
-def test_a_graph_replays_what_the_function_does() -> None:
+def test_on_a_card_a_graph_replays_what_the_function_does() -> None:
     device = torch.device("cuda")
     plan = MotionPlan.of(tiny_model().to(device), Schedule.of(4), torch.float16)
     sampling, given = window(plan, 2), MotionInputs.zeros(plan, 2, plain_zeros(device), left=70)

@@ -153,7 +153,8 @@ def test_a_picture_is_drawn_again_only_after_it_has_left(memory: Tensor) -> None
     transfers = Stepwise()
     ring = a_ring(transfers, memory=memory)
     surfaces = ring.fill(DEPTH + 1)
-    ring.wait()
+    for surface in surfaces:
+        surface.wait()
     for index, surface in enumerate(surfaces):
         draw(memory, ring, surface, 10 * index + 10)
         send([ring], transfers)
