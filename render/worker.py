@@ -39,7 +39,7 @@ from .sessions import Duty, Sessions, Task
 _LOG = logging.getLogger(__name__)
 _READ_BYTES = 1 << 16
 _PROBE = (320, 320)
-_SWITCH_SECONDS = 0.0002
+_SWITCH_SECONDS = 0.001
 """How long one thread may keep the interpreter from another: a fraction of a tick."""
 _RIG = "visavis.render.rig.engine:RigEngine"
 _ENGINES = {"auto": _RIG, "rig": _RIG, "ditto": "visavis.render.ditto.factory:ditto_engine"}
