@@ -17,14 +17,21 @@ from .surface import Layout, Surface
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One slot's share of an engine step: the next tick's audio. `draw` false moves the state but needs no
-    picture. An engine that makes whole pictures puts this one into `surface`, one of its own.
+    """One slot's share of an engine step: the next tick's audio, and that of the ticks `before` it, in order,
+    that were not heard yet. `draw` false moves the state but needs no picture. An engine that makes whole
+    pictures puts this one into `surface`, one of its own.
     """
 
     slot: int
     audio: TickAudio
     draw: bool
     surface: Surface | None = None
+    before: tuple[TickAudio, ...] = ()
+
+    @property
+    def ticks(self) -> tuple[TickAudio, ...]:
+        """All that is to be heard."""
+        return (*self.before, self.audio)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +126,8 @@ class Engine(Protocol):
         ...
 
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
-        """Hear one tick a slot; a crop for each `draw`, else None. Raises DeviceError when what it draws on
-        is lost: the worker then ends, and a new one takes over.
+        """Hear the ticks of each slot; a crop for each `draw`, else None. Raises DeviceError when what it
+        draws on is lost: the worker then ends, and a new one takes over.
         """
         ...
 

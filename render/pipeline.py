@@ -40,23 +40,16 @@ class Draw:
 
 
 def run(engine: Engine, work: Sequence[Draw]) -> None:
-    """Do `work` of different slots, as one batch a step."""
+    """Do `work` of different slots, as one batch."""
     for draw in work:
         if draw.controls is not None:
             engine.control(draw.slot, draw.controls)
         if draw.resume is not None:
             engine.interrupt(draw.slot, draw.resume)
-    for step in range(max(len(draw.ticks) for draw in work)):
-        active = [draw for draw in work if step < len(draw.ticks)]
-        due = [_due(draw, step) for draw in active]
-        for draw, crop in zip(active, engine.step(due), strict=True):
-            if crop is not None:
-                draw.easel.show(crop, draw.surface)
-
-
-def _due(draw: Draw, step: int) -> Due:
-    last = step == len(draw.ticks) - 1
-    return Due(draw.slot, draw.ticks[step], draw=last, surface=draw.surface if last else None)
+    due = [Due(draw.slot, draw.ticks[-1], True, draw.surface, draw.ticks[:-1]) for draw in work]
+    for draw, crop in zip(work, engine.step(due), strict=True):
+        if crop is not None:
+            draw.easel.show(crop, draw.surface)
 
 
 class Pipeline:

@@ -1,9 +1,10 @@
 """The `ditto` engine: hears 40 ms a tick; the networks draw each frame once its motion has settled."""
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
+from itertools import count
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
@@ -65,6 +66,15 @@ class _Slot:
         count = len(self.matrices)
         turn, at = divmod(max(frame - self.opened, 0), count)
         return count - 1 - at if turn % 2 else at
+
+
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """Sound of ticks one after the other, and the `emotion` (8,) that they are spoken with where it is
+    news."""
+
+    emotion: NDArray[np.float64] | None
+    sound: list[NDArray[np.float32]] = field(default_factory=list[NDArray[np.float32]])
 
 
 def _on_the_device(method: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
@@ -184,18 +194,16 @@ class DittoEngine:
 
     @_on_the_device
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
-        """Hear one tick a slot; a picture for each `draw`, else None. Raises UsageError, with nothing heard,
-        when a slot is not open, comes twice, or its tick is not the next one."""
+        """Hear the ticks of each slot; a picture for each `draw`, else None. Raises UsageError, with nothing
+        heard, when a slot is not open, comes twice, or its ticks are not the next ones."""
         self._check(due)
         # What needs no more sound is drawn while the motion of the rest is made.
-        for one in due:
-            self._hear(one)
+        spoken = {one.slot: self._spoken(one) for one in due}
         drawn = [one for one in due if one.draw]
         ready = {one.slot: one for one in drawn if self._is_settled(one)}
         crops = self._drawn(list(ready.values()))
-        for slot in self._mover.hear([(one.slot, one.audio.heard) for one in due]):
-            if not self._painter.has_drawn(slot):
-                self._painter.start_from(slot, self._options.bounded(self._mover.first(slot)))
+        for turn in range(max(map(len, spoken.values()), default=0)):
+            self._hear({slot: parts[turn] for slot, parts in spoken.items() if turn < len(parts)})
         self._mover.join()
         crops |= self._drawn([one for one in drawn if one.slot not in ready])
         return [crops.get(one.slot) if one.draw else None for one in due]
@@ -268,17 +276,32 @@ class DittoEngine:
             if one.slot not in self._slots or one.slot in seen:
                 raise UsageError(f"slot {one.slot} is not open, or comes twice in a step")
             seen.add(one.slot)
-            if one.audio.index != (wanted := self._slots[one.slot].next_tick):
-                raise UsageError(
-                    f"slot {one.slot} expects tick {wanted}, not {one.audio.index}: feed ticks in order"
-                )
+            for tick, wanted in zip(one.ticks, count(self._slots[one.slot].next_tick)):
+                if tick.index != wanted:
+                    raise UsageError(
+                        f"slot {one.slot} expects tick {wanted}, not {tick.index}: feed ticks in order"
+                    )
 
-    def _hear(self, due: Due) -> None:
-        place = self._slots[due.slot]
-        place.next_tick += 1
-        emotion = place.direction.hear(due.audio)
-        if emotion is not None:
-            self._mover.tell(due.slot, torch.from_numpy(emotion).float())
+    def _spoken(self, due: Due) -> list[_Spoken]:
+        """The ticks that are due, in parts of one emotion each."""
+        place, parts = self._slots[due.slot], list[_Spoken]()
+        for tick in due.ticks:
+            place.next_tick += 1
+            emotion = place.direction.hear(tick)
+            if emotion is not None or not parts:
+                parts.append(_Spoken(emotion))
+            parts[-1].sound.append(tick.heard)
+        return parts
+
+    def _hear(self, spoken: Mapping[int, _Spoken]) -> None:
+        """By slot."""
+        for slot, part in spoken.items():
+            if part.emotion is not None:
+                self._mover.tell(slot, torch.from_numpy(part.emotion).float())
+        sound = [(slot, np.concatenate(part.sound)) for slot, part in spoken.items()]
+        for slot in self._mover.hear(sound):
+            if not self._painter.has_drawn(slot):
+                self._painter.start_from(slot, self._options.bounded(self._mover.first(slot)))
 
     def _is_settled(self, due: Due) -> bool:
         """Whether the motion of the frame that is due is there already."""

@@ -4,6 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ class RigEngine:
         return self._slots[slot].face.mask
 
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
-        """Hear one tick a slot; a picture for each `draw`, else None."""
+        """Hear the ticks of each slot; a picture for each `draw`, else None."""
         return [self._hear(each) for each in due]
 
     def control(self, slot: int, controls: Controls) -> None:
@@ -94,12 +95,12 @@ class RigEngine:
 
     def _hear(self, due: Due) -> Crop | None:
         slot = self._slots[due.slot]
-        if due.audio.index != slot.performer.next_tick:
-            wanted = slot.performer.next_tick
-            raise UsageError(
-                f"slot {due.slot} expects tick {wanted}, not {due.audio.index}: feed ticks in order"
-            )
-        motion = slot.performer.hear(due.audio)
+        for tick, wanted in zip(due.ticks, count(slot.performer.next_tick)):
+            if tick.index != wanted:
+                raise UsageError(
+                    f"slot {due.slot} expects tick {wanted}, not {tick.index}: feed ticks in order"
+                )
+        *_, motion = (slot.performer.hear(tick) for tick in due.ticks)
         if not due.draw:
             return None
         return Crop(due.audio.index - DELAY_TICKS, slot.face.draw(motion, slot.canvas), slot.matrix)

@@ -125,7 +125,8 @@ class FarSighted(PatternEngine):
 
     def _hear(self, due: Due) -> Crop | None:
         loud = self.loud[due.slot]
-        loud[due.audio.index] = bool(np.sqrt(np.mean(np.square(due.audio.heard))) > 0.05)
+        for tick in due.ticks:
+            loud[tick.index] = bool(np.sqrt(np.mean(np.square(tick.heard))) > 0.05)
         index = due.audio.index - self.AHEAD
         flash = loud.pop(index, False)
         return Crop(index, picture(index, flash), matrix()) if due.draw else None
@@ -175,7 +176,7 @@ class ListeningEngine(PatternEngine):
         self.shapes: list[int] = []
 
     def step(self, due: Sequence[Due]) -> list[Crop | None]:
-        self.shapes += [int(row) for one in due for row in one.audio.rows.argmax(axis=1)]
+        self.shapes += [int(row) for one in due for tick in one.ticks for row in tick.rows.argmax(axis=1)]
         return super().step(due)
 
 

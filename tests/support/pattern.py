@@ -81,7 +81,8 @@ class PatternEngine:
 
     def _hear(self, due: Due) -> Crop | None:
         loud = self.loud[due.slot]
-        loud[due.audio.index] = bool(np.sqrt(np.mean(np.square(due.audio.heard))) > LOUD)
+        for tick in due.ticks:
+            loud[tick.index] = bool(np.sqrt(np.mean(np.square(tick.heard))) > LOUD)
         index = due.audio.index - DELAY
         flash = loud.pop(index, False)
         return Crop(index, picture(index, flash), matrix()) if due.draw else None

@@ -18,6 +18,7 @@ from visavis.render.ditto.live_options import LiveOptions
 from visavis.render.ditto.windows import WindowShape
 from visavis.render.engine import Crop, Due
 from visavis.render.weights import file_named
+from visavis.stream.controls import Controls
 from visavis.stream.errors import AvatarError, DeviceError, UsageError
 from visavis.stream.link import EngineCounts
 from visavis.stream.stage import pipeline_latency
@@ -295,3 +296,34 @@ def test_a_gpu_may_fail_whenever_it_is_used(
 
 def test_it_says_for_how_many_it_has_room() -> None:
     assert engine(slots=3).most_slots == 3
+
+
+@pytest.mark.parametrize("told_at", [None, 0, 5, 13])
+def test_ticks_that_are_heard_at_once_are_those_that_are_heard_one_by_one(told_at: int | None) -> None:
+    """In moods that change at one of them, too."""
+    one, other = (opened(engine(2, 2)) for _ in range(2))
+    ticks, last = [heard(index) for index in range(20)], 18
+    for due in ticks[:last]:
+        if due.audio.index == told_at:
+            one.control(0, Controls(emotion="happy"))
+        one.step([replace(due, draw=False)])
+    first = told_at or last
+    for some in (ticks[:first], ticks[first:last]):
+        if some and some[0].audio.index == told_at:
+            other.control(0, Controls(emotion="happy"))
+        if some:
+            before = tuple(due.audio for due in some[:-1])
+            other.step([replace(some[-1], draw=False, before=before)])
+    for due in ticks[last:]:
+        (mine,), (theirs,) = one.step([due]), other.step([due])
+        assert mine is not None
+        assert theirs is not None
+        assert np.array_equal(mine.pixels, theirs.pixels)
+
+
+def test_ticks_that_are_not_in_order_are_refused_and_not_heard() -> None:
+    one = opened(engine(2, 2))
+    good = replace(heard(3), before=tuple(heard(index).audio for index in range(3)))
+    with pytest.raises(UsageError, match="expects tick 2, not 3"):
+        one.step([replace(good, before=good.before[:-1])])
+    one.step([good])

@@ -164,3 +164,16 @@ def test_a_warm_engine_steps_as_a_cold_one_does() -> None:
 def test_it_counts_nothing(engine: RigEngine) -> None:
     play(engine, opened(engine, 0), [heard(0, np.full(HOP, 2, np.float32))])
     assert engine.counts() is None
+
+
+def test_ticks_that_are_heard_at_once_are_those_that_are_heard_one_by_one(engine: RigEngine) -> None:
+    ticks = spoken(0, speech()[: 40 * HOP])
+    every = play(engine, opened(engine, 0), ticks)
+    slot = opened(engine, 1)
+    with pytest.raises(UsageError, match="expects tick 0, not 1"):
+        engine.step([Due(slot, ticks[-1], True, before=tuple(ticks[1:-1]))])
+    (crop,) = engine.step([Due(slot, ticks[-1], True, before=tuple(ticks[:-1]))])
+    assert crop is not None
+    assert np.array_equal(every[-1], crop.pixels)
+    engine.close(0)
+    engine.close(1)
