@@ -71,7 +71,7 @@ class Pacer:
 
 
 _PHASES = 8
-_BATCHES = 2
+MOMENTS = 2
 """Moments of a tick at which sessions that are drawn together leave: so that what is drawn is always a batch,
 and something is encoded meanwhile."""
 
@@ -81,7 +81,7 @@ def spread(now_ns: int, taken: Iterable[int], *, together: bool = False) -> int:
     so that their work does not come all at once; or, for an engine that draws many `together`, at one of few
     moments.
     """
-    phases = _BATCHES if together else _PHASES
+    phases = MOMENTS if together else _PHASES
     used = [start_ns % TICK_NS for start_ns in taken]
 
     def room(wait_ns: int) -> tuple[int, int]:

@@ -1,19 +1,23 @@
 """How many presenters a device holds: sessions that all speak, tick after tick, and how long a tick takes.
 
-A tick is over when the pictures of all sessions are in the host's memory, as an encoder takes them.
+As in a worker, sessions are drawn at two moments of a tick, in real time. A tick is over when its pictures
+are in the host's memory, as an encoder takes them, and takes as long as that is after its moment.
 """
 
 import gc
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ...stream.clock import FEATURE_HOP
+from ...stream.clock import FEATURE_HOP, NS_PER_MS, NS_PER_SECOND, TICK_NS
+from ...stream.pacer import MOMENTS
+from ..phases import TOGETHER
 from ..surface import Surface
 from .conditions import Character
 from .controls import Following, FrameControls
@@ -39,9 +43,9 @@ SETTLING: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """Milliseconds (n,) float64 that ticks took, of which the host needed `called_ms` (n,) to call for all of
-    it; and, of those in which motion was made, until the first picture of it was there (m,). The device was
-    asked `grown` times for more memory meanwhile."""
+    """Milliseconds (n,) float64 from the moments of ticks until their pictures were there; `called_ms` (n,)
+    that the host computed to call for them; and, where motion was made, until the first picture of it was
+    there (m,). The device was asked `grown` times for more memory meanwhile."""
 
     ms: NDArray[np.float64]
     called_ms: NDArray[np.float64]
@@ -66,9 +70,32 @@ class Ticks:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class _There:
+    """How many milliseconds after their time pictures were there, and the first whose motion was new."""
+
+    ms: float
+    first_ms: float | None
+
+    @classmethod
+    def of(cls, due_ns: int, rest: Sequence[Surface], fresh: Sequence[Surface]) -> Self:
+        """Once they are."""
+        first_ms = _late_ms(fresh[0], due_ns) if fresh else None
+        return cls(max((_late_ms(one, due_ns) for one in (*rest, *fresh)), default=0.0), first_ms)
+
+
+def starts(sessions: int, hop: int) -> list[int]:
+    """The first ticks of sessions whose windows are `hop` apart: those of a batch have theirs together, and
+    batches theirs as far from each other as can be."""
+    batches = [session % MOMENTS + MOMENTS * (session // (MOMENTS * TOGETHER)) for session in range(sessions)]
+    number = max(batches) + 1
+    turns = [batch * hop // number for batch in batches]
+    return [session + (turn - session) % hop for session, turn in enumerate(turns)]
+
+
 class Load:
-    """Sessions with faces of noise that hear noise, each a tick later than the one before, so that their hops
-    do not fall together."""
+    """Sessions with faces of noise that hear noise, at the moments at which a worker's would: batches of them
+    have their hops together."""
 
     def __init__(
         self, networks: Networks, shape: WindowShape, *, sessions: int, size: tuple[int, int] = PICTURE
@@ -76,63 +103,74 @@ class Load:
         """Pictures are of `size` (width, height)."""
         self.sessions, self._size = sessions, size
         self._pictures = pictures_for(networks, sessions, size)
-        self._surfaces: list[list[Surface]] = []
+        self._surfaces: dict[int, list[Surface]] = {}
         bound = torch.full((WIDTH,), torch.inf, device=networks.device)
         self._mover = Mover(networks, shape, slots=sessions, cache_bytes=0)
         self._painter = Painter(networks, self._mover.motion, low=-bound, high=bound, pictures=self._pictures)
         self._noise = np.random.default_rng(1).normal(0, 0.1, (SOUNDS, FEATURE_HOP)).astype(np.float32)
         self._networks = networks
-        self._tick = 0
+        self._starts = starts(sessions, shape.hop)
+        self._moments = [range(first, sessions, MOMENTS) for first in range(min(MOMENTS, sessions))]
+        self._in_time = networks.device.type == "cuda"
+        """Without a card all is called for as soon as it can be."""
         self._mover.warm()
         self._painter.warm()
 
     def run(self, ticks: int) -> Ticks:
         """`ticks` of them once all have begun."""
-        for _ in range(self.sessions + self._mover.delay + SETTLING):
-            self._step()
-        before = _segments()
-        spent: list[int] = []
-        called: list[int] = []
-        firsts: list[int] = []
-        while len(spent) < ticks or not firsts:
+        warm = max(self._starts) + self._mover.delay + SETTLING
+        with ThreadPoolExecutor(1) as watcher:
             began_ns = time.monotonic_ns()
-            called_ns, first_ns = self._step()
-            spent.append(time.monotonic_ns() - began_ns)
-            called.append(called_ns - began_ns)
-            if first_ns is not None:
-                firsts.append(first_ns - began_ns)
-        grown = _segments() - before
-        return Ticks(np.array(spent) / 1e6, np.array(called) / 1e6, np.array(firsts) / 1e6, grown)
+            called, done = list[float](), list[list[Future[_There]]]()
+            segments = 0
+            for tick in range(warm + max(ticks, self._mover.shape.hop)):
+                if tick == warm:
+                    segments = _segments()
+                spent_ns, there = 0, list[Future[_There]]()
+                for number, slots in enumerate(self._moments):
+                    due_ns = self._wait(began_ns, tick, number)
+                    used_ns = time.thread_time_ns()
+                    rest, fresh = self._step(tick, slots)
+                    spent_ns += time.thread_time_ns() - used_ns
+                    there.append(watcher.submit(_There.of, due_ns, rest, fresh))
+                if tick >= warm:
+                    called.append(spent_ns / NS_PER_MS)
+                    done.append(there)
+            found = [[one.result() for one in some] for some in done]
+        firsts = [one.first_ms for some in found for one in some if one.first_ms is not None]
+        ms = [max(one.ms for one in some) for some in found]
+        grown = _segments() - segments
+        return Ticks(np.array(ms[:ticks]), np.array(called[:ticks]), np.array(firsts), grown)
 
-    def _step(self) -> tuple[int, int | None]:
-        """One tick of all that have begun: when all of it was called for, and when the first picture whose
-        motion was made in it was there."""
-        if self._tick < self.sessions:
-            self._open(self._tick)
-        speaking = range(min(self._tick + 1, self.sessions))
-        frames = {slot: self._tick - slot - self._mover.delay for slot in speaking}
+    def _wait(self, began_ns: int, tick: int, moment: int) -> int:
+        """Until it is time for what is called for at `moment` of `tick`; when that is."""
+        if not self._in_time:
+            return time.monotonic_ns()
+        due_ns = began_ns + tick * TICK_NS + moment * TICK_NS // MOMENTS
+        time.sleep(max(due_ns - time.monotonic_ns(), 0) / NS_PER_SECOND)
+        return due_ns
+
+    def _step(self, tick: int, slots: Sequence[int]) -> tuple[list[Surface], list[Surface]]:
+        """One tick of those of `slots` that have begun: where their pictures go, those last whose motion was
+        made in it."""
+        for slot in slots:
+            if self._starts[slot] == tick:
+                self._open(slot)
+        speaking = [slot for slot in slots if self._starts[slot] <= tick]
+        frames = {slot: tick - self._starts[slot] - self._mover.delay for slot in speaking}
         drawn = [slot for slot in speaking if frames[slot] >= 0]
         ready = [slot for slot in drawn if self._mover.has_settled(slot, frames[slot])]
-        surfaces = self._show(ready, frames)
-        self._mover.hear([(slot, self._noise[(self._tick + 7 * slot) % SOUNDS]) for slot in speaking])
+        rest = self._show(tick, ready, frames)
+        self._mover.hear([(slot, self._noise[(tick + 7 * slot) % SOUNDS]) for slot in speaking])
         self._mover.join()
-        fresh = self._show([slot for slot in drawn if slot not in ready], frames)
-        called_ns = time.monotonic_ns()
-        first_ns: int | None = None
-        if fresh:
-            fresh[0].wait()
-            first_ns = time.monotonic_ns()
-        for surface in surfaces + fresh:
-            surface.wait()
-        self._tick += 1
-        return called_ns, first_ns
+        return rest, self._show(tick, [slot for slot in drawn if slot not in ready], frames)
 
-    def _show(self, slots: list[int], frames: dict[int, int]) -> list[Surface]:
-        """Draw frame `frames[slot]` of each of `slots`."""
+    def _show(self, tick: int, slots: list[int], frames: dict[int, int]) -> list[Surface]:
+        """Draw at `tick` frame `frames[slot]` of each of `slots`."""
         strokes = [
             Stroke(slot, frames[slot], 0, self._mover.place(frames[slot]), FrameControls()) for slot in slots
         ]
-        surfaces = [self._surfaces[slot][self._tick % SURFACES] for slot in slots]
+        surfaces = [self._surfaces[slot][tick % SURFACES] for slot in slots]
         self._painter.show(strokes, surfaces)
         return surfaces
 
@@ -149,7 +187,7 @@ class Load:
         left, top = width * (1 - FACE) / 2, height / 4
         matrix = np.array([[[scale, 0, left], [0, scale, top]]], np.float32)
         self._pictures.open(slot, np.full((height, width, 3), 90, np.uint8), matrix)
-        self._surfaces.append(list(self._pictures.surfaces(slot, SURFACES)))
+        self._surfaces[slot] = list(self._pictures.surfaces(slot, SURFACES))
         self._painter.open(slot, Appearance(volume, source), Following())
         eyes = torch.ones(1, 2), torch.zeros(1, 6)
         character = Character.from_source(source, *eyes, canonical=source.canonical[0])
@@ -194,6 +232,11 @@ def trial(load: Callable[[int], Load], count: int, ticks: int) -> dict[str, Any]
     del running
     settled_memory()
     return tried
+
+
+def _late_ms(surface: Surface, due_ns: int) -> float:
+    surface.wait()
+    return (time.monotonic_ns() - due_ns) / NS_PER_MS
 
 
 def _segments() -> int:

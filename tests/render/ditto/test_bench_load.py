@@ -1,18 +1,49 @@
+import time
+from collections import Counter
 from typing import cast
 
 import numpy as np
 import pytest
 from support import tiny
-from visavis.render.ditto.bench_load import SHORT, Load, Ticks, capacity
+from visavis.render.ditto.bench_load import SHORT, Load, Ticks, capacity, starts
 from visavis.render.ditto.delay import WindowShape
+from visavis.render.surface import Surface, surface_over
 
 
 def test_every_session_hears_and_is_drawn_each_tick() -> None:
     found = Load(tiny.networks(), WindowShape(2, 2), sessions=3, size=(96, 160)).run(4)
     assert found.ms.shape == (4,)
-    assert (found.ms > 0).all()
-    assert (found.called_ms <= found.ms).all()
-    assert found.figures()["ms_max"] >= found.figures()["ms_p50"] >= found.figures()["called_ms_p50"] > 0
+    assert found.called_ms.shape == (4,)
+    assert found.first_ms.shape == (4,)
+    assert (found.first_ms > 0).all()
+    assert found.figures()["ms_max"] >= found.figures()["ms_p50"] > 0
+    assert found.figures()["called_ms_p50"] > 0
+
+
+@pytest.mark.parametrize(
+    ("sessions", "hop", "batches"), [(15, 5, [8, 7]), (1, 5, [1]), (12, 2, [6, 6]), (20, 5, [8, 8, 2, 2])]
+)
+def test_batches_of_sessions_have_their_hops_together(sessions: int, hop: int, batches: list[int]) -> None:
+    found = starts(sessions, hop)
+    hops = Counter((session % 2, start % hop) for session, start in enumerate(found))
+    assert sorted(hops.values(), reverse=True) == batches
+    assert all(session <= start < session + hop for session, start in enumerate(found))
+
+
+def test_on_a_card_ticks_have_their_time_and_lateness_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = Load(tiny.networks(), WindowShape(2, 2), sessions=1, size=(96, 160))
+    surface = surface_over(np.zeros((6, 4), np.uint8))
+
+    def slow(tick: int, slots: object) -> tuple[list[Surface], list[Surface]]:
+        time.sleep(0.05)
+        return [surface], []
+
+    monkeypatch.setattr(load, "_step", slow)
+    as_it_can = load.run(4)
+    monkeypatch.setattr(load, "_in_time", True)
+    found = load.run(4)
+    assert found.ms.min() > max(as_it_can.ms.min(), 10 * 20)
+    assert not found.keeps_pace
 
 
 class Made:
