@@ -74,6 +74,11 @@ class Child:
         return self._process.returncode is None
 
     @property
+    def connected(self) -> bool:
+        """Whether it holds its end of the socket: that it hung up is known before that it ended."""
+        return self.alive and not self._reader.at_eof()
+
+    @property
     def exit_code(self) -> int | None:
         """None while it is alive; below 0 for the signal that ended it."""
         return self._process.returncode

@@ -31,7 +31,7 @@ class Standby:
     async def prepare(self, is_busy: Callable[[], bool]) -> None:
         """Have one, unless there is one already, when the worker `is_busy` no more. One that fails is not
         tried again until the next call."""
-        if self._busy or (self._waiting is not None and self._waiting.child.alive):
+        if self._busy or (self._waiting is not None and self._waiting.child.connected):
             return
         self._busy = True
         try:
@@ -68,7 +68,7 @@ class Standby:
     async def taken(self) -> Life | None:
         """The one that waits, which is no longer ours; None where there is none."""
         life, self._waiting = self._waiting, None
-        if life is None or life.child.alive:
+        if life is None or life.child.connected:
             return life
         await life.child.stop()
         return None

@@ -78,6 +78,16 @@ async def test_a_child_that_does_not_end_when_asked_is_killed(monkeypatch: pytes
     assert gone(child.pid)
 
 
+async def test_a_child_that_hung_up_is_known_for_it_before_it_ends() -> None:
+    hangs_up = "import os, sys, time; os.close(int(sys.argv[sys.argv.index('--fd') + 1])); time.sleep(60)"
+    child = await Child.spawn("shy", script(hangs_up))
+    assert child.connected
+    await until(lambda: not child.connected)
+    assert child.alive
+    await child.stop()
+    assert not child.connected
+
+
 async def test_a_killed_child_reads_as_its_end_and_takes_no_more() -> None:
     child = await Child.spawn("echo", script(ECHO))
     child.kill()
