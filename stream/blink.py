@@ -16,7 +16,9 @@ _SHORTEST_INTERVAL = 0.28
 """Of the mean time between blinks."""
 _TEMPER = 1.6
 """Shape of the gamma distribution of intervals: many short ones, some long."""
-_HALF, _DOUBLE = 0.13, 0.05
+_HALFWAY = (0.35, 0.6)
+"""How far a blink falls that does not shut the eye: further, and only a slit of white would be left."""
+_HALF, _DOUBLE = 0.10, 0.05
 """Shares of blinks that do not shut the eye, and that come twice."""
 _REPEAT = (10.0, 14.0)
 """Frames between the two of a double blink."""
@@ -135,7 +137,7 @@ class Blinks:
     def _draw(self, channel: str, block: int) -> tuple[_Blink, ...]:
         random = self._chance.generator(channel, block)
         gaps = self._chance.gaps(random, shape=_TEMPER, shortest=_SHORTEST_INTERVAL)
-        kinds, depths = random.random(BLOCK).tolist(), random.uniform(0.5, 0.85, BLOCK).tolist()
+        kinds, depths = random.random(BLOCK).tolist(), random.uniform(*_HALFWAY, BLOCK).tolist()
         places, slows = (
             random.uniform(0.2, 0.8, BLOCK).tolist(),
             random.uniform(0.9, _SLOWEST, BLOCK).tolist(),

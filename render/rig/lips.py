@@ -26,7 +26,9 @@ SPAN_ROWS = PAST_ROWS + NEXT_ROWS
 EDGE_TICKS = 3
 """Ticks over which the mouth wakes before speech and settles after it."""
 
-_PP, _FF = VISEMES.index("pp"), VISEMES.index("ff")
+_PP, _FF, _OU = (VISEMES.index(name) for name in ("pp", "ff", "ou"))
+_GLIDE_ROWS, _GLIDE = 13.0, 5.0
+"""A rounded sound shorter than this is a glide, and so much stronger at most."""
 _STOP_ROWS = 3
 """A pause this near to a closing sound may be the part of it that makes no sound."""
 _UNSURE, _SURE = 0.22, 0.45
@@ -55,7 +57,7 @@ SEALING = 1.5
 _OBEYS: Final = {(1, name): 0.45 for name in ("pp", "ff")} | {(2, name): 2.2 for name in ("th", "dd", "nn")}
 """Of a sound's strength, what the jaw (1) feels of one that the lips close for, and how much more the tongue
 (2) of one that its tip makes."""
-_ROOM: Final = 0.46
+_ROOM: Final = 0.41
 """How far a tongue that is wholly out keeps the jaw open, however soft its sound."""
 _REACH = 1.2
 """Blending weakens every target; this gives the strength back."""
@@ -90,6 +92,7 @@ _PACE_RANGE = (0.78, 1.06)
 _LEAST_SPOKEN_ROWS = 30
 _EACH: Final = np.ones(len(VISEMES), np.float32)
 _OPEN_SOUNDS: Final = np.array([viseme not in (_PP, _FF) for viseme in range(len(VISEMES))], np.float32)
+_PARTING: Final = np.array([name not in ("pp", "ff", "sil") for name in VISEMES], np.float32)
 _SPOKEN: Final = np.where(np.arange(len(VISEMES)) == SILENCE, np.float32(0), np.float32(1))
 
 
@@ -139,7 +142,7 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     """
     if awake <= 0:
         return asleep()
-    pull = (rows * _DOMINANCE).sum(1)
+    pull = (glided(rows) * _DOMINANCE).sum(1)
     share = pull / np.maximum(pull.sum(1, keepdims=True), np.float32(1e-6))
     units = _molded(share.reshape(-1) @ _PARTS, pull[0])
     firm = 1.0 + (scale - 1.0) * _FIRMNESS
@@ -155,6 +158,20 @@ def mouth(rows: F32, scale: float, awake: float) -> Mouth:
     moved = np.clip(units * np.float32(awake), 0, 1).astype(np.float32)
     tongue = (share[2] @ TONGUE_TARGETS * np.float32(awake)).astype(np.float32)
     return Mouth(moved, hold * awake, tongue, seals)
+
+
+def glided(rows: F32) -> F32:
+    """`rows` with short rounded sounds made strong: lips are pursed for a w, however soon they part for the
+    vowel after it."""
+    rounded = rows[:, _OU] > 0.5
+    if not rounded.any() or rounded.all():
+        return rows
+    found = rows.copy()
+    edges = np.flatnonzero(np.diff(rounded, prepend=False, append=False))
+    for start, stop in edges.reshape(-1, 2).tolist():
+        if start > 0 and stop < len(rows):
+            found[start:stop, _OU] *= np.float32(min(max(_GLIDE_ROWS / (stop - start), 1.0), _GLIDE))
+    return found
 
 
 def sealed(units: F32, seals: float) -> F32:
@@ -199,6 +216,11 @@ def grip(rows: F32) -> tuple[float, float]:
         loose = 0.0 if owned else min(max(early, late, 0.0), 1.0)
         hold = max(hold, _firmness(peak) * (1.0 - loose))
     return max(hold, _crowded(runs)), _bite(rows) if hold > 0 else 0.0
+
+
+def parts(rows: F32) -> float:
+    """Which share of the frame's own rows is a sound for which lips must not touch, 0..1."""
+    return float((rows[_OWN[0] : _OWN[1]] @ _PARTING).mean())
 
 
 def _firmness(peak: float) -> float:

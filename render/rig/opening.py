@@ -45,6 +45,12 @@ _SHRINKS: Final = OPENING | (unit_vector({"mouthClose": 1, "mouthFunnel": 1, "mo
 _JAW: Final = UNITS.index("jawOpen")
 _FULL = 0.5
 """Of the way from a curve that cuts all peaks to one that fills all valleys."""
+_FAR, _FARTHER = 0.10, 0.55
+"""From how far apart, in model units, lips go only such a share of what is asked beyond."""
+_LEAST = 0.036
+"""How far apart they stand at least for a sound that is none of theirs."""
+_FULL_VOICE = 0.4
+"""How loud it is for that."""
 _LOOSE = 0.3
 """Further than lips ever part."""
 _HASTE = 1.35
@@ -66,7 +72,15 @@ class Ask:
 
 
 def asked(mouth: Mouth) -> Ask:
-    return Ask(opening(mouth.units), mouth.holds)
+    """What is far apart is asked for less far: who speaks does not shout."""
+    apart = opening(mouth.units)
+    return Ask(min(apart, _FAR + _FARTHER * (apart - _FAR)), mouth.holds)
+
+
+def parted(mouth: Mouth, sounds: float) -> Mouth:
+    """`mouth` with lips that do not touch where a sound of so much strength, 0..1, goes through them."""
+    least = _LEAST * min(max(sounds / _FULL_VOICE, 0.0), 1.0) * (1.0 - mouth.holds)
+    return led(mouth, least) if least > opening(mouth.units) else mouth
 
 
 def bound(asks: Mapping[int, Ask], before: float) -> float:

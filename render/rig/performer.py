@@ -45,7 +45,7 @@ _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10, "eyeLookDown": 0.28}
 _WARM = unit_vector({"mouthSmile": 0.11, "cheekSquint": 0.12, "mouthDimple": 0.03})
 """What a face does that likes whom it sees; speech and other moods take it back."""
 _CORNERS = [UNITS.index("mouthSmileLeft"), UNITS.index("mouthSmileRight")]
-_CORNER: Final = 0.085
+_CORNER: Final = 0.12
 """How much of a smile the corners of a mouth at rest come and go by."""
 _PRESSED = unit_vector({"mouthPress": 0.34, "mouthDimple": 0.03})
 """What lips at rest do now and then."""

@@ -26,7 +26,7 @@ class Shape:
 
 SHAPES: Final[dict[str, Shape]] = {
     "aa": Shape(
-        {"jawOpen": 0.485, "mouthLowerDown": 0.14, "mouthUpperUp": 0.17, "mouthPucker": 0.12},
+        {"jawOpen": 0.485, "mouthLowerDown": 0.14, "mouthUpperUp": 0.12, "mouthPucker": 0.12},
         1.0,
         3.9,
         3.9,
@@ -36,7 +36,7 @@ SHAPES: Final[dict[str, Shape]] = {
         {
             "jawOpen": 0.30,
             "mouthLowerDown": 0.18,
-            "mouthUpperUp": 0.22,
+            "mouthUpperUp": 0.17,
             "mouthStretch": 0.08,
             "cheekSquint": 0.16,
         },
@@ -109,7 +109,7 @@ SHAPES: Final[dict[str, Shape]] = {
         (0.3, 0.0, 0.2),
     ),
     "th": Shape(
-        {"jawOpen": 0.235, "mouthLowerDown": 0.34, "mouthUpperUp": 0.08, "tongueOut": 0.78},
+        {"jawOpen": 0.21, "mouthLowerDown": 0.28, "mouthUpperUp": 0.08, "tongueOut": 0.78},
         1.35,
         3.2,
         3.2,

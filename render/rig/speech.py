@@ -10,7 +10,7 @@ from ...stream.gesture import BEAT_MEMORY, Beat
 from ...stream.life import MEMORY_FRAMES, Talk
 from ...stream.media import TickAudio
 from ...stream.visemes import ROWS_PER_TICK, SILENCE
-from . import lips, opening, prosody, settle
+from . import lips, opening, prosody, settle, tails
 from .blur import AROUND, blurred
 from .units import UNIT_COUNT
 from .viseme import LATE_ROWS, SOON_ROWS, HearingState, VisemeStage
@@ -154,7 +154,9 @@ class Speech:
         first = lips.first_row(frame)
         span = np.arange(first, first + lips.SPAN_ROWS)
         rows = state.rows[span % _KEPT_ROWS] * (span < self._end)[:, None]
-        return lips.mouth(rows, scale * self._loudness(span), awake)
+        rows = tails.filled(rows, state.loud[span % _KEPT_ROWS], float(state.reference[0]))
+        loud = self._loudness(span)
+        return opening.parted(lips.mouth(rows, scale * loud, awake), awake * loud * lips.parts(rows))
 
     def _awake(self, frame: int) -> float:
         """How far the mouth takes part in speech in `frame`."""

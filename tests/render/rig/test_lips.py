@@ -316,3 +316,19 @@ def test_a_tongue_goes_where_its_sound_wants_it_and_back_to_rest(sound: str, way
     assert int(ways[:, way].argmax()) in range(4, 9)
     assert not ways[-1].any()
     assert np.abs(np.diff(ways, axis=0)).max() < 0.75
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_lips_are_pursed_for_a_w_before_a_wide_vowel(length: int) -> None:
+    early = lips.PAST_ROWS - length // 2
+    glide = f"sil*{early} ou*{length} ih*{lips.SPAN_ROWS - early - length}"
+    assert units(glide)[PUCKER] > 0.5
+    long = f"sil*4 ou*16 ih*{lips.SPAN_ROWS - 20}"
+    assert units(long)[PUCKER] == pytest.approx(units("ou*28")[PUCKER], abs=0.06)
+
+
+def test_sounds_that_part_the_lips_are_told_from_those_that_shut_them() -> None:
+    for name in VISEMES:
+        share = lips.parts(rows(f"{name}*28"))
+        assert share == (0.0 if name in ("pp", "ff", "sil") else 1.0)
+    assert lips.parts(rows("sil*14 ss*14")) == 0.5

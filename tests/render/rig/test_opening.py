@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.mouths import gap
 from visavis.render.rig.lips import Mouth
-from visavis.render.rig.opening import AROUND, MEETING, PARTING, Ask, asked, bound, led, opening
+from visavis.render.rig.opening import AROUND, MEETING, PARTING, Ask, asked, bound, led, opening, parted
 from visavis.render.rig.shapes import SHAPES
 from visavis.render.rig.units import UNITS, unit_vector
 
@@ -82,3 +82,30 @@ def test_asking_keeps_the_hold() -> None:
 def test_a_tongue_moves_on_whatever_the_lips_may() -> None:
     mouth = Mouth(unit_vector(SHAPES["aa"].units), 0.0, np.array([0.1, 0.2, 0.9], np.float32))
     assert led(mouth, 0.02).tongue.tolist() == mouth.tongue.tolist()
+
+
+def test_lips_go_less_far_than_shouts_would_and_small_openings_are_left_alone() -> None:
+    def apart(jaw: float) -> float:
+        return asked(Mouth(unit_vector({"jawOpen": jaw}), 0.0)).apart
+
+    assert apart(0.25) == pytest.approx(opening(unit_vector({"jawOpen": 0.25})))
+    asks = [apart(jaw) for jaw in np.linspace(0.3, 0.7, 9)]
+    steps = np.diff(asks) / np.diff(
+        [opening(unit_vector({"jawOpen": jaw})) for jaw in np.linspace(0.3, 0.7, 9)]
+    )
+    assert (steps > 0.5).all()
+    assert (steps < 0.6).all()
+    assert apart(0.6) < 0.18
+
+
+@pytest.mark.parametrize("name", ["ss", "nn", "dd"])
+def test_lips_never_touch_for_a_sound_that_is_none_of_theirs(name: str) -> None:
+    soft = Mouth(0.3 * unit_vector(SHAPES[name].units), 0.0)
+    assert opening(soft.units) < 0.02
+    assert opening(parted(soft, 1.0).units) == pytest.approx(0.036, abs=1e-3)
+    assert opening(parted(soft, 0.2).units) == pytest.approx(max(0.018, opening(soft.units)), abs=1e-3)
+    assert parted(soft, 0.0) is soft
+    held = Mouth(soft.units, 1.0)
+    assert parted(held, 1.0) is held
+    wide = Mouth(unit_vector({"jawOpen": 0.4}), 0.0)
+    assert parted(wide, 1.0) is wide
