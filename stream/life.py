@@ -108,10 +108,10 @@ class LifeProcess:
         gesture = self._gestures.at(index, max(speaking, _resumed(index, talk)), talk.beats, talk.ended)
         head = self._posture.head(index, speaking, breath, lean)
         head += (look.head[0] + gesture.yaw, gesture.pitch - look.head[1], gesture.roll)
-        brow = 0.09 + 0.09 * self._chance.noise("brow", index, 61.0) + 0.012 * max(look.eyes[1], 0.0)
+        brow = 0.07 + 0.13 * self._chance.noise("brow", index, 61.0) + 0.012 * max(look.eyes[1], 0.0)
         ease = 0.6 + 0.25 * self._chance.noise("ease", index, 173.0) - 0.1 * speaking - 0.4 * gesture.brow
         skew = self._side + 0.5 * self._chance.noise("skew", index, 230.0)
-        warmth = 0.5 + 0.4 * self._chance.noise("warmth", index, 190.0) - 0.2 * speaking
+        warmth = 0.5 + 0.48 * self._chance.noise("warmth", index, 190.0) - 0.2 * speaking
         lids = [self._blinks.at(index - late, rate, speaking) for late in (0.0, _LATE_LID)]
         return Life(
             lids[0],
