@@ -34,6 +34,7 @@ from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
 from .piece import Part, Piece, join
 from .plates import CUTS, Cut, write_plates, write_preview, write_webp
+from .pores import pored_layer
 from .relief import Relief, closed, relief
 from .shade import evened
 from .skinmesh import Skin, skin_mesh, swung
@@ -139,6 +140,7 @@ def _body(person: Person, layers: Path) -> U8:
     camera = layer_camera(person, "front", body)
     if LOOKS[person.cast.name].beard is None:
         body = evened(person, body, skin, camera)
+    body = pored_layer(person, body, skin, camera)
     return headless(person, unslit(muted(body)), skin, camera)
 
 

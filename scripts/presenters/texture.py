@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from . import places, touch
+from . import places, pores, touch
 from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
@@ -125,7 +125,7 @@ def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
     neck = smooth(*CLOTHES_TOP, above)
     bare = (1 - smooth(*BARE, cover.astype(np.float64))).astype(np.float32)
     color = color + (spread(color, bare) - color) * neck[..., None].astype(np.float32)
-    color = crisp(color, CRISP_TEXELS, CRISP)
+    color = _porous(person, skin, crisp(color, CRISP_TEXELS, CRISP))
     cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
     alpha = smooth(*COLLAR, above) * (1 - neck * smooth(*COVERED, cover.astype(np.float64)))
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
@@ -149,6 +149,19 @@ def _touched(person: Person, skin: Skin, color: F32) -> F32:
         return color
     upper, lower = (_continued(skin.piece, part[origin]) for part in places.lips(person))
     return touch.rimless(touch.lipped(color, upper, lower), upper)
+
+
+def _porous(person: Person, skin: Skin, color: F32) -> F32:
+    """The texture `color` (S, S, 3) with what skin shows from near."""
+    normals = person.normals(person.limit(person.rest))[skin.origin]
+    place, normal = (
+        np.stack([_continued(skin.piece, each) for each in part.T], 2)
+        for part in (skin.piece.vertices, normals)
+    )
+    normal /= np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-9)
+    upper, lower = (_continued(skin.piece, part[skin.origin]) for part in places.lips(person))
+    shown = pores.skinned(person, color.astype(np.float64), place, normal, upper, lower)
+    return np.clip(shown, 0, 255).astype(np.float32)
 
 
 def _falling(person: Person) -> F64:
