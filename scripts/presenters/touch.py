@@ -11,7 +11,7 @@ from .base import F64, Ints, smooth
 
 F32 = NDArray[np.float32]
 
-EAR_HUE, EAR_SHADE = 0.75, 0.46
+EAR_HUE, EAR_SHADE = 0.75, 0.62
 """How far ears take on the cheeks' hue, and how much darker their hollows are."""
 LIP_TEXELS, LIP_EVEN, LIP_GAIN, LIP_LIGHT = 9.0, 0.75, 2.2, 0.88
 """Over how much the light on a lip is judged, how far an upper lip in the shade of a moustache takes on its

@@ -40,13 +40,13 @@ class Fabric:
 FABRICS: Final[Mapping[str, Fabric]] = MappingProxyType(
     {
         "ruby_jacket": Fabric(
-            (25, 35, 58), (44, 58, 88), TWILL, 56, 0.0015, 0.70, 0.012, 0.6, roughness=0.86, sheen=0.12
+            (25, 35, 58), (44, 58, 88), TWILL, 54, 0.0012, 0.70, 0.012, 0.6, roughness=0.86, sheen=0.12
         ),
         "ruby_top": Fabric(
-            (236, 228, 214), (214, 202, 184), KNIT, 46, 0.0022, 0.35, 0.014, 0.2, roughness=0.72, sheen=0.15
+            (236, 228, 214), (214, 202, 184), KNIT, 44, 0.0022, 0.35, 0.014, 0.2, roughness=0.72, sheen=0.15
         ),
         "marcus_jacket": Fabric(
-            (42, 43, 48), (76, 76, 80), TWILL, 52, 0.0016, 0.70, 0.012, 0.6, roughness=0.90, sheen=0.12
+            (42, 43, 48), (76, 76, 80), TWILL, 50, 0.0013, 0.70, 0.012, 0.6, roughness=0.90, sheen=0.12
         ),
         "marcus_shirt": Fabric(
             (160, 186, 218), (204, 219, 238), PLAIN, 62, 0.0009, 0.5, 0.014, 0.4, roughness=0.74, sheen=0.12
@@ -99,7 +99,7 @@ def _threads(shader: Shader, at: Any, cloth: Fabric) -> Any:
         return _wave(shader, shader.add(shader.mul(x, 0.8), shader.mul(y, 0.6)), cloth.threads)
     if cloth.weave == KNIT:
         loops = _wave(shader, y, cloth.threads * 1.4)
-        return shader.mul(_wave(shader, x, cloth.threads), shader.add(0.7, shader.mul(loops, 0.3)))
+        return shader.mul(_wave(shader, x, cloth.threads), shader.add(0.86, shader.mul(loops, 0.14)))
     return shader.mul(shader.add(_wave(shader, x, cloth.threads), _wave(shader, y, cloth.threads)), 0.5)
 
 
