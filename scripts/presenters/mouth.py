@@ -30,12 +30,12 @@ GUM_ROWS: Final = ((0.0, -0.010), (0.006, 0.005), (0.026, 0.011), (0.060, 0.008)
 PAPILLA = 0.034
 """How far the gum reaches down between two teeth, in dm."""
 ENAMEL, NECK, TIP = (231, 226, 217), (216, 199, 174), (208, 211, 212)
-TONES: Final = (1.0, 0.965, 0.90, 0.93, 0.90, 0.86)
+TONES: Final = (1.0, 0.97, 0.91, 0.94, 0.93, 0.92)
 """How light each tooth is by the first."""
 UNLIKE, TURN_DEG = (0.022, 0.022), 4.0
 """How far teeth differ in light and in warmth, and how far they are turned, at random."""
 GAP: Final = (0.26, 0.36, 0.40)
-BACK: Final = (0.34, 0.40, 0.46)
+BACK: Final = (0.16, 0.20, 0.24)
 """What the line between two teeth takes of red, green and blue, and what the depth of a mouth takes of the
 teeth there."""
 GUM, GUM_EDGE = (196, 112, 108), (214, 142, 134)

@@ -29,6 +29,7 @@ from .ears import rounded as rounded_ears
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
 from .grade import changing, combed, faded, feathered, graded, matched, tidied, trimmed
+from .locks import varied
 from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
@@ -64,6 +65,8 @@ RELIEFS: Final = {
 FINEST = 118
 """Alpha of long hair's single strands at most: drawing takes what covers more for the outline of a head,
 which has no room inside."""
+SHORT_LOCKS = 0.6
+"""How far the locks of short hair differ, by those of long hair."""
 STRAY_PX: Final = {"hair": 20.0, "back": 4.0}
 """How far strands may stand clear of their layer's mass, in master pixels: what both layers show twice would
 be taken for solid."""
@@ -203,6 +206,7 @@ def _groomed(
     finest = 255 if look.beard else FINEST
     layer = tidied(trimmed(picture, depth, camera, marks.chin, marks.pivot), stray_px, finest)
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
+    hair = varied(hair, 1.0 if look.beard is None else SHORT_LOCKS)
     if look.beard is None:
         sides = marks.between + np.array([0, SIDES_ABOVE_EYES, 0])
         return combed(hair, camera.project(marks.chin)[1], camera.project(sides)[1])

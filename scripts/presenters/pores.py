@@ -22,7 +22,7 @@ U8 = NDArray[np.uint8]
 
 PORE_DM, PORE_HALF, PORE_DEPTH = 0.0125, 0.0042, 1.0
 """How far apart pores are, half their width, in dm, and their depth by that of the finest relief."""
-RELIEF: Final = ((0.0075, 0.55), (0.016, 0.75), (0.036, 0.75))
+RELIEF: Final = ((0.0075, 0.55), (0.016, 0.75), (0.036, 0.50))
 """Sizes in dm of the relief between pores, and how high each is."""
 STEP_DM = 0.0036
 """Over which distance the relief's slope to the light is taken."""
