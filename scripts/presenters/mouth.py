@@ -29,15 +29,16 @@ GUM_ROWS: Final = ((0.0, -0.010), (0.006, 0.005), (0.026, 0.011), (0.060, 0.008)
 """Rows of the gum: distance in dm from its edge towards the root, and how far it stands off the teeth."""
 PAPILLA = 0.034
 """How far the gum reaches down between two teeth, in dm."""
-ENAMEL, NECK, TIP = (231, 226, 217), (216, 199, 174), (208, 211, 212)
-TONES: Final = (1.0, 0.97, 0.91, 0.94, 0.93, 0.92)
+ENAMEL, NECK, TIP = (235, 229, 219), (219, 201, 175), (208, 211, 212)
+TONES: Final = (1.0, 0.975, 0.94, 1.04, 1.07, 1.09)
 """How light each tooth is by the first."""
 UNLIKE, TURN_DEG = (0.022, 0.022), 4.0
 """How far teeth differ in light and in warmth, and how far they are turned, at random."""
-GAP: Final = (0.26, 0.36, 0.40)
-BACK: Final = (0.16, 0.20, 0.24)
-"""What the line between two teeth takes of red, green and blue, and what the depth of a mouth takes of the
-teeth there."""
+GAP_BEHIND = 0.2
+GAP: Final = (0.20, 0.30, 0.34)
+BACK: Final = (0.0, 0.06, 0.09)
+"""What the line between two teeth takes of red, green and blue, by which share behind the corner ones, and
+what the depth of a mouth takes of the teeth there."""
 GUM, GUM_EDGE = (196, 112, 108), (214, 142, 134)
 TONGUE, TONGUE_EDGE = (186, 98, 98), (202, 118, 114)
 LINING = (142, 62, 60)
@@ -172,7 +173,7 @@ def _row(
     edges: tuple[float, ...],
     maps: dict[str, F64],
 ) -> Piece:
-    chance = np.random.default_rng(11 + int(part))
+    chance = np.random.default_rng(17 + int(part))
     stretch = arch.line()[0][-1] / sum(widths)
     inner = np.cumsum([0.0, *widths]) * stretch
     pieces = []
@@ -241,7 +242,7 @@ def _enamel(rise: F64, across: F64, k: int, arch: Arch, places: F64) -> tuple[F6
     color = np.array(ENAMEL) * (1 - neck) + np.array(NECK) * neck
     color = color * (1 - tip) + np.array(TIP) * tip
     edge = smooth(0.86, 1.0, np.abs(across))[..., None] * smooth(-0.02, 0.14, rise)[..., None]
-    color = color * (1 - edge * GAP)
+    color = color * (1 - edge * GAP * (1.0 if k < 3 else GAP_BEHIND))
     color = color * (1 - smooth(0.04, 0.36, arch.front - places[..., 2])[..., None] * BACK)
     between = 1 - 0.50 * smooth(0.74, 1.0, np.abs(across)) * (1 - 0.45 * smooth(0.5, 0.0, rise))
     below = 1 - 0.22 * smooth(0.75, 1.1, rise)

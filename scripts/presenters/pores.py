@@ -122,12 +122,12 @@ def pored(person: Person, color: F64, at: F64, normal: F64, share: F64) -> F64:
     return color + (shown - color) * share[:, None]
 
 
-def skinned(person: Person, color: F64, at: F64, normal: F64, upper: F64, lower: F64) -> F64:
+def skinned(person: Person, color: F64, at: F64, normal: F64, mouth: F64, upper: F64, lower: F64) -> F64:
     """The texture `color` (S, S, 3) as `pored` has it; `at` and `normal` (S, S, 3) are where its texels lie
-    at rest, `upper` and `lower` (S, S) are the lips."""
+    at rest, `upper` and `lower` (S, S) are the lips, `mouth` (S, S) with what lies behind them."""
     flat, place, facing = (each.reshape(-1, 3) for each in (color, at, normal))
     lips = np.maximum(upper, lower).ravel()
-    share = 1 - lips
+    share = 1 - np.maximum(lips, mouth.ravel())
     if LOOKS[person.cast.name].beard is not None:
         soft = cv2.GaussianBlur(color.astype(np.float32), (0, 0), 1.2).reshape(-1, 3).astype(np.float64)
         share = share * smooth(*HAIR, 1 - soft[:, 2] / np.maximum(soft[:, 0], 1))
@@ -141,7 +141,7 @@ def _lined(color: F64, at: F64, normal: F64, lower: F64) -> F64:
     slim = at * (1.0, 1 / LIP_LONG, 1 / LIP_LONG)
     bent = slim + 0.004 * noise(at, 0.03, 503)[:, None] * (1.0, 0, 0)
     line = 0.7 * noise(bent, LIP_LINE_DM, 501) + 0.5 * noise(bent, LIP_LINE_DM / 2, 502)
-    dark = 1 - LIP_DARK * smooth(0.0, 0.8, -line)
+    dark = 1 - LIP_DARK * smooth(0.0, 0.8, -line) * smooth(85.0, 130.0, color.mean(1))
     gloss = LIP_GLOSS * (0.3 + 0.7 * lower) * np.clip(normal @ np.array(MIRROR), 0, 1) ** LIP_SHARP
     gloss = gloss * np.clip(0.6 + 0.9 * line, 0, 1.6)
     return color * dark[:, None] + gloss[:, None] * (1.0, 0.93, 0.90)

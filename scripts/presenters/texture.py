@@ -160,14 +160,16 @@ def _porous(person: Person, skin: Skin, color: F32) -> F32:
         for part in (skin.piece.vertices, normals)
     )
     normal /= np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-9)
-    upper, lower = (_continued(skin.piece, part[skin.origin]) for part in places.lips(person))
+    red = smooth(0.2, 0.6, np.maximum(person.lips, person.inside))
+    parts = (red, *places.lips(person))
+    mouth, upper, lower = (_continued(skin.piece, part[skin.origin]) for part in parts)
     if LOOKS[person.cast.name].beard is not None:
         flat = place.reshape(-1, 3)
         density = whiskers.beard_density(person, LOOKS[person.cast.name].beard)(flat)
-        free = places.stubbly(person, flat) * (1 - np.maximum(upper, lower).ravel())
+        free = places.stubbly(person, flat) * (1 - mouth.ravel())
         side = color.shape[:2]
         color = scruff.scruffy(color, density.reshape(side), free.reshape(side), place)
-    shown = pores.skinned(person, color.astype(np.float64), place, normal, upper, lower)
+    shown = pores.skinned(person, color.astype(np.float64), place, normal, mouth, upper, lower)
     return np.clip(shown, 0, 255).astype(np.float32)
 
 
