@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 F64 = NDArray[np.float64]
 
 
-@njit(cache=True)
+@njit
 def _chance(x: int, y: int, z: int, seed: int) -> float:
     """A number of 0..1 that belongs to a lattice point."""
     value = (x * 374761393 + y * 668265263 + z * 2147483647 + seed * 1274126177) & 0xFFFFFFFF
@@ -16,7 +16,7 @@ def _chance(x: int, y: int, z: int, seed: int) -> float:
     return float((value ^ (value >> 15)) & 0xFFFFFF) / 16777216.0
 
 
-@njit(cache=True)
+@njit
 def _cells(points: F64, spacing: float, seed: int, distance: F64, chance: F64) -> None:
     for i in range(points.shape[0]):
         px, py, pz = points[i, 0] / spacing, points[i, 1] / spacing, points[i, 2] / spacing
@@ -35,7 +35,7 @@ def _cells(points: F64, spacing: float, seed: int, distance: F64, chance: F64) -
         distance[i] = np.sqrt(best) * spacing
 
 
-@njit(cache=True)
+@njit
 def _noise(points: F64, spacing: float, seed: int, value: F64) -> None:
     for i in range(points.shape[0]):
         px, py, pz = points[i, 0] / spacing, points[i, 1] / spacing, points[i, 2] / spacing

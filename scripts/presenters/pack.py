@@ -24,6 +24,7 @@ from .atlas import psnr
 from .base import F64
 from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
+from .complexion import pored_layer
 from .crown import rounded
 from .ears import rounded as rounded_ears
 from .eyeballs import FIT, eyeballs
@@ -35,7 +36,6 @@ from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
 from .piece import Part, Piece, join
 from .plates import CUTS, Cut, write_plates, write_webp
-from .pores import pored_layer
 from .preview import drawn, write_preview
 from .relief import Relief, closed, relief
 from .shade import evened

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from . import places, pores, scruff, touch, whiskers
+from . import complexion, places, scruff, touch, whiskers
 from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
@@ -169,7 +169,7 @@ def _porous(person: Person, skin: Skin, color: F32) -> F32:
         free = places.stubbly(person, flat) * (1 - mouth.ravel())
         side = color.shape[:2]
         color = scruff.scruffy(color, density.reshape(side), free.reshape(side), place)
-    shown = pores.skinned(person, color.astype(np.float64), place, normal, mouth, upper, lower)
+    shown = complexion.skinned(person, color.astype(np.float64), place, normal, mouth, upper, lower)
     return np.clip(shown, 0, 255).astype(np.float32)
 
 
