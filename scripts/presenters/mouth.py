@@ -1,12 +1,13 @@
 """What an open mouth shows: single teeth in their gums, the tongue and the lining."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from scipy.spatial import ConvexHull
 
 from .base import F64, Ints, smooth
+from .looks import LOOKS
 from .person import Person
 from .piece import Part, Piece, grid, make_piece, merged
 
@@ -34,6 +35,8 @@ TONES: Final = (1.0, 0.975, 0.94, 1.04, 1.07, 1.09)
 """How light each tooth is by the first."""
 UNLIKE, TURN_DEG = (0.022, 0.022), 4.0
 """How far teeth differ in light and in warmth, and how far they are turned, at random."""
+AGED: Final = (0.022, 0.042, 0.075)
+"""What age takes of red, green and blue."""
 GAP_BEHIND = 0.2
 GAP: Final = (0.20, 0.30, 0.34)
 BACK: Final = (0.0, 0.06, 0.09)
@@ -82,7 +85,7 @@ class Arch:
 
 def upper_teeth(person: Person) -> Piece:
     arch = _arch(person, "helper-upper-teeth", 1.0)
-    return _row(Part.UPPER_TEETH, arch, UPPER_WIDTHS, UPPER_CROWNS, UPPER_EDGES, {})
+    return _aged(person, _row(Part.UPPER_TEETH, arch, UPPER_WIDTHS, UPPER_CROWNS, UPPER_EDGES, {}))
 
 
 def lower_teeth(person: Person) -> Piece:
@@ -96,7 +99,13 @@ def lower_teeth(person: Person) -> Piece:
         )
         for name, unit in person.units.items()
     }
-    return _row(Part.LOWER_TEETH, arch, LOWER_WIDTHS, LOWER_CROWNS, LOWER_EDGES, maps)
+    return _aged(person, _row(Part.LOWER_TEETH, arch, LOWER_WIDTHS, LOWER_CROWNS, LOWER_EDGES, maps))
+
+
+def _aged(person: Person, row: Piece) -> Piece:
+    """Teeth are darker and yellower with the age of the skin."""
+    color = row.color * (1 - LOOKS[person.cast.name].skin.age * np.array(AGED))
+    return replace(row, color=np.round(color).astype(np.uint8))
 
 
 def tongue(person: Person) -> Piece:
