@@ -38,7 +38,7 @@ UNLIKE, TURN_DEG = (0.022, 0.022), 4.0
 AGED: Final = (0.022, 0.042, 0.075)
 """What age takes of red, green and blue."""
 GAP_BEHIND = 0.2
-GAP: Final = (0.20, 0.30, 0.34)
+GAP: Final = (0.17, 0.27, 0.31)
 BACK: Final = (0.0, 0.06, 0.09)
 """What the line between two teeth takes of red, green and blue, by which share behind the corner ones, and
 what the depth of a mouth takes of the teeth there."""
@@ -212,7 +212,7 @@ def _tooth(
     turn = np.linspace(-1, 1, ACROSS)[None] * (np.pi / 2)
     across = np.sign(np.sin(turn)) * np.abs(np.sin(turn)) ** 0.75
     depth = np.cos(turn) ** 0.7 - 1
-    half = (span[1] - span[0]) / 2 * (1.0 + chance.uniform(-0.03, 0.01))
+    half = (span[1] - span[0]) / 2 * (1.0 + chance.uniform(-0.012, 0.012))
     half = half * (0.88 + 0.12 * smooth(1.15, 0.35, rise)) * (1 - 0.05 * smooth(0.10, -0.02, rise))
     thick = 0.030 + 0.016 * smooth(0, 0.5, rise)
     middle = np.full(1, (span[0] + span[1]) / 2)
@@ -220,7 +220,7 @@ def _tooth(
     tilt, lean = chance.normal(0, 0.035), chance.normal(0, 0.0035)
     turned = np.radians(np.clip(chance.normal(0, TURN_DEG), -7, 7))
     pointed = 0.022 if k == 2 else 0.007
-    low = short + chance.normal(0, 0.0035) + pointed * np.abs(across) ** 2.2 * smooth(0.5, 0.0, rise)
+    low = short + chance.normal(0, 0.0024) + pointed * np.abs(across) ** 2.2 * smooth(0.5, 0.0, rise)
     height = low + np.maximum(rise, 0) * crown + across * half * tilt
     out = thick * depth + 0.010 * np.sin(np.clip(rise, 0, 1) * np.pi * 0.75) - 0.008 * (1 - rise) ** 2 + lean
     out = np.where(rise < 0, out - BITE_DEPTHS[k], out) + across * half * np.tan(turned)
