@@ -79,7 +79,9 @@ def zones(person: Person, at: F64) -> Zones:
     shine = 0.85 * bridge + 0.7 * nose + 0.55 * brow + 0.8 * bone + 0.5 * chin
     freckled = 0.9 * cheek + 0.8 * nose + 0.3 * bone + 0.25
     return Zones(
-        coarse=(0.50 + 0.20 * face + 0.40 * np.maximum(nose, cheek) + 0.15 * chin) * open_skin * aged,
+        coarse=(0.50 + 0.20 * face + 0.40 * np.maximum(nose, cheek) + 0.15 * chin - 0.22 * brow)
+        * open_skin
+        * aged,
         shine=face * np.clip(shine, 0, 1) * (1 - lid),
         ruddy=np.clip(0.9 * nose + 0.5 * cheek + 0.4 * chin, 0, 1) * face,
         cool=under,
@@ -127,7 +129,7 @@ def _patches(person: Person, at: F64, own: Zones) -> F64:
     tint = 1 + PATCHY * (1 + own.ruddy[:, None]) * (ruddy + sallow)
     tint = tint * (1 + own.ruddy[:, None] * (0.012, -0.045, -0.040))
     tint = tint * (1 + own.cool[:, None] * (-0.034, -0.020, -0.002))
-    away, chance = cells(at, FRECKLE_DM, 401)
+    away, chance = cells(at, FRECKLE_DM, 409)
     half = FRECKLE_HALF[0] + (FRECKLE_HALF[1] - FRECKLE_HALF[0]) * (chance * 7 % 1)
     dots = np.exp(-((away / half) ** 4)) * (chance < 0.5 * own.freckled) * (0.35 + 0.65 * (chance * 13 % 1))
     tint = tint * (1 - dots[:, None] * FRECKLE)
