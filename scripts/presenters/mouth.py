@@ -30,12 +30,12 @@ GUM_ROWS: Final = ((0.0, -0.010), (0.006, 0.005), (0.026, 0.011), (0.060, 0.008)
 """Rows of the gum: distance in dm from its edge towards the root, and how far it stands off the teeth."""
 PAPILLA = 0.034
 """How far the gum reaches down between two teeth, in dm."""
-ENAMEL, NECK, TIP = (235, 229, 219), (219, 201, 175), (208, 211, 212)
+ENAMEL, NECK, TIP = (235, 226, 207), (219, 199, 166), (208, 211, 212)
 TONES: Final = (1.0, 0.975, 0.94, 1.04, 1.07, 1.09)
 """How light each tooth is by the first."""
 UNLIKE, TURN_DEG = (0.022, 0.022), 4.0
 """How far teeth differ in light and in warmth, and how far they are turned, at random."""
-AGED: Final = (0.022, 0.042, 0.075)
+AGED: Final = (0.024, 0.036, 0.054)
 """What age takes of red, green and blue."""
 GAP_BEHIND = 0.2
 GAP: Final = (0.17, 0.27, 0.31)
