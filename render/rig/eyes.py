@@ -28,7 +28,7 @@ _GLINT_FOLLOW, _GLINT_RADIUS, _GLINT_BELOW = 0.45, 0.042, 0.085
 """Where the light is mirrored in an eye that looks straight ahead, how much of a turn it goes along with, how
 large it is, and how far it stays below the upper lid's edge."""
 _GLINT = 215.0
-_SHADOW_REST, _SHADOW_DEPTH, _SHADOW_REACH = 0.34, 0.30, 0.25
+_SHADOW_REST, _SHADOW_DEPTH, _SHADOW_REACH = 0.50, 0.24, 0.30
 """How dark the shadow under the upper lid is at rest, how much darker under a lowered one, and how far it
 reaches on the ball."""
 _ROUND = 0.3
@@ -36,8 +36,12 @@ _ROUND = 0.3
 _GLOW = 0.62
 """How much brighter an iris is across from the light, which it gathers there, and darker on this side: four
 tenths of this at most."""
-_GREEN, _BLUE = 0.975, 0.95
-"""Warmth of the light that skin throws on the ball between the lids."""
+_GREEN, _BLUE, _FLUSH = 0.975, 0.95, 0.16
+"""Warmth of the light that skin throws on the ball between the lids, and how much more of it there is in
+shade."""
+_TEAR, _LID_BEFORE = 90.0, 0.006
+"""How light the wet line along the lower lid is in the middle, and how far before the ball a lid is, in model
+units."""
 _IRIS, _IRIS_EDGE = 0.33, 0.27
 """Radius of the iris in the texture, and as it is shown: as large beside the lids as a person's."""
 _KEPT = 0.75
@@ -251,7 +255,12 @@ def draw_eye(
                     red = min(np.float32(pixel & np.uint32(255)) * lit, top)
                     green = min(np.float32((pixel >> np.uint32(8)) & np.uint32(255)) * lit, top)
                     blue = min(np.float32((pixel >> np.uint32(16)) & np.uint32(255)) * lit, top)
-                    green, blue = green * np.float32(_GREEN), blue * np.float32(_BLUE)
+                    flush = np.float32(_FLUSH) * min(max(one - lit, np.float32(0.0)), one)
+                    green *= np.float32(_GREEN) - np.float32(0.8) * flush
+                    blue *= np.float32(_BLUE) - flush
+                    under = min(int64(at) + width, depth.shape[0] - 1)
+                    if depth[under] < z - np.float32(_LID_BEFORE):
+                        glint = max(glint, np.float32(_TEAR) * (one - px * px - px * px))
                     share = glint * np.float32(1 / 255)
                     red, green, blue = (
                         red + (glint - red * share),

@@ -11,6 +11,7 @@ from .person import Person
 from .piece import Piece
 from .places import ear_share
 from .skinmesh import Skin
+from .taper import tapered
 
 SHAPE: Final = {"ear-lobe-incr": 0.60, "ear-shape-round": 0.40, "ear-scale-vert-decr": 0.10}
 """What shapes the ears that are drawn, by which share."""
@@ -25,6 +26,7 @@ def rounded(person: Person, skin: Skin) -> Piece:
     share = ear_share(person, skin.origin)
     points = person.limit(person.rest + _shaped(person))
     points += (person.limit(points) - points) * SOFTER
+    points = tapered(points, ear_share(person, np.arange(len(points))))
     normals = person.normals(points)[skin.origin]
     old = skin.piece.vertices
     piece = replace(skin.piece, vertices=old + (points[skin.origin] - old) * share[:, None])

@@ -11,6 +11,9 @@ from .nodes import add_mesh
 from .person import Person
 from .surface import unit
 
+FLAT = ("lapel", "pocket")
+"""Pieces whose threads run as they were cut; those of others run as the viewer sees them."""
+
 
 def add_garments(person: Person) -> list[Any]:
     """Every piece that `person` wears."""
@@ -36,8 +39,11 @@ def _normals(garment: Garment) -> F64:
 
 def _piece(garment: Garment) -> Any:
     faces = garment.faces
+    rim = np.ones(len(garment.vertices)) if garment.rim is None else garment.rim
+    uv = garment.uv if garment.name.startswith(FLAT) else garment.vertices[:, :2]
+    cloth = fabric(garment.material)
     thing = add_mesh(
-        garment.name, garment.vertices, faces, fabric(garment.material), uv=garment.uv[faces.ravel()]
+        garment.name, garment.vertices, faces, cloth, uv=uv[faces.ravel()], attributes={"rim": rim}
     )
     if garment.thickness > 0:
         solid = thing.modifiers.new("thickness", "SOLIDIFY")

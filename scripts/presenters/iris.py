@@ -11,7 +11,7 @@ F64 = NDArray[np.float64]
 
 SIDE = 512
 """Width and height of the picture in pixels; its half is 90 degrees about the eye's axis."""
-FIBRES = (23, 37, 53, 71, 97, 131)
+FIBRES = (13, 23, 31, 43, 59, 83)
 """How many waves round the iris make up its fibres."""
 
 
@@ -25,7 +25,7 @@ def paint(cast: Cast) -> NDArray[np.uint8]:
     row, column = (np.mgrid[0:SIDE, 0:SIDE] + 0.5) / SIDE * 2 - 1
     degrees, turn = np.hypot(column, row) * 90, np.arctan2(-row, column)
     rng = np.random.default_rng(look.seed)
-    share = _soft(look.iris + 1.3, look.iris - 2.2, degrees)[..., None]
+    share = _soft(look.iris + 2.2, look.iris - 2.6, degrees)[..., None]
     color = _white(look, degrees, rng) * (1 - share) + _iris(look, degrees, turn, rng) * share
     alpha = np.full((SIDE, SIDE, 1), 255.0)
     return np.concatenate([np.clip(color, 0, 255), alpha], -1).round().astype(np.uint8)
@@ -35,7 +35,7 @@ def _iris(look: EyeLook, degrees: F64, turn: F64, rng: np.random.Generator) -> F
     span = (degrees - look.pupil) / (look.iris - look.pupil)
     fibre = _fibres(turn, span, rng)
     color = _blend(look.outer, look.inner, _soft(0.62, 0.12, span) * (0.55 + 0.45 * fibre))
-    color *= (0.62 + 0.62 * fibre)[..., None]
+    color *= (0.48 + 0.86 * fibre)[..., None]
     collar = np.exp(-(((span - 0.30 - 0.05 * np.sin(turn * 9 + 2)) / 0.07) ** 2))
     color *= (1 + 0.22 * collar * fibre)[..., None]
     color = _fade(color, look.ring, 0.92 * _soft(0.66, 0.98, span + 0.05 * (fibre - 0.5)))
@@ -49,22 +49,22 @@ def _fibres(turn: F64, span: F64, rng: np.random.Generator) -> F64:
     total = np.zeros_like(turn)
     for waves in FIBRES:
         phase, bend, twist = rng.random() * 6.28, rng.random() * 6.28, rng.normal(0, 1.2)
-        total += np.sin(turn * waves + phase + 1.8 * np.sin(turn * (waves // 9) + bend) + twist * span)
+        total += np.sin(turn * waves + phase + 1.8 * np.sin(turn * (waves // 6) + bend) + twist * span)
     grain = cv2.GaussianBlur(rng.normal(0, 1, turn.shape).astype(np.float32), (0, 0), 1.4)
     return np.clip(0.5 + 0.17 * total + 0.9 * grain, 0, 1)
 
 
 def _white(look: EyeLook, degrees: F64, rng: np.random.Generator) -> F64:
     """The white: a trace of blue near the iris, warmer and with thin vessels towards the corners."""
-    far = _soft(38, 80, degrees)
+    far = _soft(33, 64, degrees)
     color = np.broadcast_to(np.asarray(look.white, float), (*degrees.shape, 3)).copy()
-    color *= 1 - far[..., None] * np.array([0.04, 0.10, 0.11])
+    color *= 1 - far[..., None] * np.array([0.08, 0.19, 0.18])
     noise = [cv2.GaussianBlur(rng.normal(0, 1, degrees.shape).astype(np.float32), (0, 0), s) for s in (7, 16)]
     vessel = np.zeros_like(degrees)
     for field in noise:
         vessel += np.exp(-((field / field.std() / 0.07) ** 2))
-    vessel = cv2.GaussianBlur(vessel * _soft(36, 62, degrees), (0, 0), 0.9)
-    return color * (1 - vessel[..., None] * np.array([0.02, 0.10, 0.10]))
+    vessel = cv2.GaussianBlur(vessel * _soft(34, 56, degrees), (0, 0), 1.2)
+    return color * (1 - vessel[..., None] * np.array([0.03, 0.17, 0.16]))
 
 
 def _blend(first: Rgb, second: Rgb, share: F64) -> F64:

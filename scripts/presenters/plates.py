@@ -1,4 +1,4 @@
-"""The pictures that do not move: a plate for each size, and the preview."""
+"""The pictures that do not move: a plate for each size."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,6 @@ from .camera import MASTER
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-PREVIEW_CUT: Final = (394, 174, 1206, 986)
-PREVIEW_SIDE = 360
 QUALITY = 92
 LOSSLESS = 101
 """OpenCV's number for it."""
@@ -62,12 +60,6 @@ def write_plates(name: str, body: U8, target: Path) -> None:
     for cut in CUTS:
         plate = _grained(_cut(scene, cut.box, (cut.width, cut.height)))
         write_webp(target / cut.plate, plate, LOSSLESS)
-
-
-def write_preview(name: str, whole: U8, path: Path) -> None:
-    """Write a square head shot of layer `whole` (H, W, 4) over the painted room as PNG."""
-    shot = _rounded(_cut(_over(paint(name), whole), PREVIEW_CUT, (PREVIEW_SIDE, PREVIEW_SIDE)))
-    cv2.imwrite(str(path), shot[..., ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 9])
 
 
 def write_webp(path: Path, picture: U8, quality: int = QUALITY) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from . import places, touch
+from . import complexion, places, scruff, touch, whiskers
 from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
@@ -23,7 +23,6 @@ from .shade import evened
 from .skinmesh import SIDE, Skin
 from .trace import trace
 from .umber import muted
-from .whiskers import one_tone
 
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
@@ -94,7 +93,9 @@ def skin_shots(person: Person, skin: Skin, pieces: Sequence[Piece], layers: Path
         if view == "front":
             _check_outline(person, picture, camera)
         points = person.limit(person.seen(view))
-        picture = one_tone(person, picture, points[skin.origin], skin.piece.triangles, skin.origin, camera)
+        picture = whiskers.one_tone(
+            person, picture, points[skin.origin], skin.piece.triangles, skin.origin, camera
+        )
         if view in HAIRED:
             hair = read_picture(layers / f"{view}_hair.png")
             grade = LOOKS[person.cast.name].hair.grade
@@ -125,7 +126,7 @@ def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
     neck = smooth(*CLOTHES_TOP, above)
     bare = (1 - smooth(*BARE, cover.astype(np.float64))).astype(np.float32)
     color = color + (spread(color, bare) - color) * neck[..., None].astype(np.float32)
-    color = crisp(color, CRISP_TEXELS, CRISP)
+    color = _porous(person, skin, crisp(color, CRISP_TEXELS, CRISP))
     cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
     alpha = smooth(*COLLAR, above) * (1 - neck * smooth(*COVERED, cover.astype(np.float64)))
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
@@ -149,6 +150,27 @@ def _touched(person: Person, skin: Skin, color: F32) -> F32:
         return color
     upper, lower = (_continued(skin.piece, part[origin]) for part in places.lips(person))
     return touch.rimless(touch.lipped(color, upper, lower), upper)
+
+
+def _porous(person: Person, skin: Skin, color: F32) -> F32:
+    """The texture `color` (S, S, 3) with what skin shows from near."""
+    normals = person.normals(person.limit(person.rest))[skin.origin]
+    place, normal = (
+        np.stack([_continued(skin.piece, each) for each in part.T], 2)
+        for part in (skin.piece.vertices, normals)
+    )
+    normal /= np.maximum(np.linalg.norm(normal, axis=2, keepdims=True), 1e-9)
+    red = smooth(0.2, 0.6, np.maximum(person.lips, person.inside))
+    parts = (red, *places.lips(person))
+    mouth, upper, lower = (_continued(skin.piece, part[skin.origin]) for part in parts)
+    if LOOKS[person.cast.name].beard is not None:
+        flat = place.reshape(-1, 3)
+        density = whiskers.beard_density(person, LOOKS[person.cast.name].beard)(flat)
+        free = places.stubbly(person, flat) * (1 - mouth.ravel())
+        side = color.shape[:2]
+        color = scruff.scruffy(color, density.reshape(side), free.reshape(side), place)
+    shown = complexion.skinned(person, color.astype(np.float64), place, normal, mouth, upper, lower)
+    return np.clip(shown, 0, 255).astype(np.float32)
 
 
 def _falling(person: Person) -> F64:

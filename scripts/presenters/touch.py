@@ -11,7 +11,7 @@ from .base import F64, Ints, smooth
 
 F32 = NDArray[np.float32]
 
-EAR_HUE, EAR_SHADE = 0.75, 0.46
+EAR_HUE, EAR_SHADE = 0.75, 0.62
 """How far ears take on the cheeks' hue, and how much darker their hollows are."""
 LIP_TEXELS, LIP_EVEN, LIP_GAIN, LIP_LIGHT = 9.0, 0.75, 2.2, 0.88
 """Over how much the light on a lip is judged, how far an upper lip in the shade of a moustache takes on its
@@ -26,6 +26,8 @@ STRAY: Final = (0.05, 0.14)
 """How dark a mass is of which hairs are strays, and of which they all count."""
 DENSEST, BLEND, BLEND_TEXELS = 0.36, 0.30, 1.5
 """The darkest that a mass may be, and how far and how widely its hairs run into each other."""
+ASH = 0.45
+"""How far hairs of brows lose the red that light takes on between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ def browed(color: F32, near: F64, twin: Twin | None = None) -> F32:
     hair = np.clip(1 - color / np.maximum(bare, 1), 0, 1)
     mass = cv2.GaussianBlur(hair.mean(2), (0, 0), STRAY_TEXELS)
     gain = smooth(*STRAY, mass) * np.minimum(1, DENSEST / np.maximum(mass, 1e-3))
-    even = (hair * gain[..., None]).astype(np.float32)
+    even = hair + (hair.mean(2, keepdims=True) - hair) * ASH
+    even = (even * gain[..., None]).astype(np.float32)
     even += (cv2.GaussianBlur(even, (0, 0), BLEND_TEXELS) - even) * BLEND
     if twin is not None:
         even[twin.mine] = (even[twin.others] * twin.share[..., None]).sum(1)

@@ -20,7 +20,7 @@ def build_jacket(form: Form, cut: JacketCut, body: Body, name: str) -> list[Garm
     for side, where in ((1, "right"), (-1, "left")):
         parts = [
             sheet(f"body_{where}", halves[side], cloth, CLOTH),
-            sheet(f"lapel_{where}", lapel(form, cut, side), cloth, CLOTH),
+            sheet(f"lapel_{where}", lapel(form, cut, side), cloth, CLOTH, stitched=True),
             sheet(f"sleeve_{where}", sleeve(form, cut, cut.seed + side), cloth, CLOTH, ring=True),
         ]
         if side == cut.pocket_side:
@@ -28,7 +28,7 @@ def build_jacket(form: Form, cut: JacketCut, body: Body, name: str) -> list[Garm
         if side == cut.over:
             parts += [_button(halves[side], height, name) for height in cut.buttons]
         pieces += parts if side > 0 else [part.mirrored(part.name) for part in parts]
-    return [*pieces, sheet("collar", collar(form, cut, body), cloth, CLOTH)]
+    return [*pieces, sheet("collar", collar(form, cut, body), cloth, CLOTH, stitched=True)]
 
 
 def _pocket(half: F64, cut: JacketCut) -> F64:

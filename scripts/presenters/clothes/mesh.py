@@ -16,7 +16,8 @@ class Garment:
 
     `vertices` (V, 3), `faces` (F, 4) wound counter-clockwise seen from outside, `uv` (V, 2) in dm along the
     cloth, warp downwards. `material` names what `cloth_material.fabric` makes. `thickness` in dm is still to
-    be given inwards; it is 0 where the mesh is closed already, its edges rounded.
+    be given inwards; it is 0 where the mesh is closed already, its edges rounded. `rim` (V,) is how far in
+    dm each vertex is from an edge that is stitched, None without one.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Garment:
     uv: F64
     material: str
     thickness: float = 0.0
+    rim: F64 | None = None
 
     def mirrored(self, name: str) -> "Garment":
         """The same piece on the other side of the body."""
@@ -36,11 +38,18 @@ class Garment:
 
 
 def sheet(
-    name: str, grid: F64, material: str, thickness: float, *, flip: bool = False, ring: bool = False
+    name: str,
+    grid: F64,
+    material: str,
+    thickness: float,
+    *,
+    flip: bool = False,
+    ring: bool = False,
+    stitched: bool = False,
 ) -> Garment:
     """The cloth of a grid of points (R, C, 3) on its outside, `thickness` dm thick inwards.
 
-    `ring` closes its rows, `flip` turns its outside over.
+    `ring` closes its rows, `flip` turns its outside over, `stitched` is one along its last column.
     """
     grid = grid[:, ::-1] if flip else grid
     rows, columns = grid.shape[:2]
@@ -50,12 +59,15 @@ def sheet(
     across = np.linalg.norm(np.diff(grid, axis=1, prepend=grid[:, :1]), axis=-1).cumsum(1)
     along = np.linalg.norm(np.diff(grid, axis=0, prepend=grid[:1]), axis=-1).cumsum(0)
     uv = np.stack([across, -along], -1).reshape(-1, 2)
+    rim = (across[:, -1:] - across).reshape(-1) if stitched else None
     points = grid.reshape(-1, 3)
     if thickness > 0:
         normal = (ring_normals(grid) if ring else normals(grid)).reshape(-1, 3)
         loops = [index[0], index[-1, ::-1]] if ring else [_border(index)]
         points, faces, uv = _thick(points, normal, faces, uv, loops, thickness)
-    return Garment(name, points, faces, uv, material)
+    if rim is not None:
+        rim = np.concatenate([rim, np.zeros(len(points) - len(rim))])
+    return Garment(name, points, faces, uv, material, rim=rim)
 
 
 def normals(grid: F64) -> F64:

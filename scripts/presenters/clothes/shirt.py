@@ -82,4 +82,4 @@ def _collar(body: Body, ground: Surface, cut: ShirtCut, material: str) -> Garmen
     half = gaussian_filter1d(np.concatenate([stand, ring, leaf], 1), 3, axis=0, mode="nearest")
     half[-1, :, 0] = 0
     whole = np.concatenate([half * (-1, 1, 1), half[-2::-1]])
-    return sheet("shirt_collar", whole, material, COLLAR)
+    return sheet("shirt_collar", whole, material, COLLAR, stitched=True)

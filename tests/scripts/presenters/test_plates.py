@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from visavis.scripts.presenters.background import AREA, MOODS, paint
 from visavis.scripts.presenters.camera import MASTER
-from visavis.scripts.presenters.plates import CUTS, Cut, write_plates, write_preview
+from visavis.scripts.presenters.plates import CUTS, Cut, write_plates
 
 
 @pytest.mark.parametrize("cut", CUTS, ids=lambda cut: cut.plate)
@@ -56,14 +56,6 @@ def test_a_soft_wall_has_grain_and_no_steps(tmp_path: Path) -> None:
     assert 0.4 < grain.std() < 0.6
     assert np.abs(grain).max() < 2
     assert np.abs(cv2.GaussianBlur(grain, (0, 0), 6)).max() < 0.25
-
-
-def test_the_preview_is_a_small_square(tmp_path: Path) -> None:
-    write_preview("marcus", np.zeros((*MASTER[::-1], 4), np.uint8), tmp_path / "preview.png")
-    shot = cv2.imread(str(tmp_path / "preview.png"))
-    assert shot is not None
-    assert shot.shape == (360, 360, 3)
-    assert shot.std() > 5
 
 
 def test_both_presenters_have_a_room() -> None:
