@@ -32,7 +32,7 @@ GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 """How far the eyes turn at a gaze of 1, across and up or down."""
 _ASIDE_DEG: Final = 15.0
 """How far an eye turns aside at most: beyond that its iris would leave the opening of the lids."""
-_BROW = unit_vector({"browInnerUp": 0.80, "browOuterUp": 0.72})
+_BROW = unit_vector({"browInnerUp": 0.52, "browOuterUp": 0.80})
 _BROW_CALM, _BROW_KEEN = 0.6, 0.9
 """Raised brows go so far, and so much farther the more they are raised: a stress shows, a drift hardly
 does."""
@@ -42,7 +42,7 @@ _EASE = unit_vector({"eyeLookDown": 0.06})
 _WIDE = UNITS.index("eyeWideLeft")
 _SHUT = unit_vector({"browDown": 0.07, "cheekSquint": 0.10, "eyeLookDown": 0.28})
 """What a blink does around the lids. The eyes turn down in it, which also keeps the lashes before the lid."""
-_WARM = unit_vector({"mouthSmile": 0.11, "cheekSquint": 0.12, "mouthDimple": 0.03})
+_WARM = unit_vector({"mouthSmile": 0.14, "cheekSquint": 0.12, "mouthDimple": 0.03})
 """What a face does that likes whom it sees; speech and other moods take it back."""
 _CORNERS = [UNITS.index("mouthSmileLeft"), UNITS.index("mouthSmileRight")]
 _CORNER: Final = 0.12
