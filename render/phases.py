@@ -10,6 +10,8 @@ from ..stream.clock import TICK_NS, FrameClock
 
 TOGETHER: Final = 8
 """Sessions whose turn is at the same moment. For so many it takes hardly longer than for one."""
+WAIT: Final = 5
+"""Ticks among which one is chosen: nobody waits longer for the first picture."""
 
 
 def horizon(lead: int, most: int, cadence: int) -> int:
@@ -25,8 +27,8 @@ def phase(clock: FrameClock, tick: int, cadence: int) -> int:
 
 
 def first_tick(clock: FrameClock, earliest: int, cadence: int, taken: Iterable[int]) -> int:
-    """`earliest` or one of the ticks after it: of the phase that the most of `taken` share, if those are less
-    than `TOGETHER`; else of the one farthest from all others; else of the one that the fewest share.
+    """`earliest` or one of the `WAIT` ticks from there: of the phase that the most of `taken` share, if those
+    are less than `TOGETHER`; else of the one farthest from all others; else of the one that the fewest share.
     """
     counts = Counter(taken)
 
@@ -37,7 +39,7 @@ def first_tick(clock: FrameClock, earliest: int, cadence: int, taken: Iterable[i
             return 0, -count
         return (2, count) if count else (1, -_room(moment, counts, cadence * TICK_NS))
 
-    return min(range(earliest, earliest + cadence), key=rank)
+    return min(range(earliest, earliest + min(cadence, WAIT)), key=rank)
 
 
 def _room(moment: int, taken: Iterable[int], period: int) -> int:

@@ -25,6 +25,20 @@ thread never shrinks. Nor may onnxruntime report on its user. The user's own set
 """
 
 
+class _Reader(asyncio.StreamReader):
+    """Knows that nothing more will come, also while there is something left to read."""
+
+    ended = False
+
+    def feed_eof(self) -> None:
+        self.ended = True
+        super().feed_eof()
+
+    def set_exception(self, exc: Exception) -> None:
+        self.ended = True
+        super().set_exception(exc)
+
+
 class Child:
     """A running process. It finds its end of the socket under the number after `--fd`.
 
@@ -32,9 +46,7 @@ class Child:
     itself when we do: its socket closes.
     """
 
-    def __init__(
-        self, name: str, process: Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    def __init__(self, name: str, process: Process, reader: _Reader, writer: asyncio.StreamWriter) -> None:
         self.name = name
         self.last_line = ""
         self._pumped = asyncio.Event()
@@ -56,7 +68,7 @@ class Child:
             ours.close()
             raise
         try:
-            reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_READ_BYTES)
+            reader, writer = await _connected(ours)
         except BaseException:
             process.kill()
             ours.close()
@@ -76,7 +88,7 @@ class Child:
     @property
     def connected(self) -> bool:
         """Whether it holds its end of the socket: that it hung up is known before that it ended."""
-        return self.alive and not self._reader.at_eof()
+        return self.alive and not self._reader.ended
 
     @property
     def exit_code(self) -> int | None:
@@ -142,6 +154,14 @@ class Child:
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WORDS_S):
                 await self._pumped.wait()
+
+
+async def _connected(ours: socket.socket) -> tuple[_Reader, asyncio.StreamWriter]:
+    loop = asyncio.get_running_loop()
+    reader = _Reader(limit=_READ_BYTES, loop=loop)
+    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+    transport, _ = await loop.create_unix_connection(lambda: protocol, sock=ours)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
 async def _started(command: Sequence[str], fd: int, environment: Mapping[str, str]) -> Process:

@@ -70,6 +70,8 @@ class Standby:
         life, self._waiting = self._waiting, None
         if life is None or life.child.connected:
             return life
+        # It will not answer, and somebody waits for another.
+        life.child.kill()
         await life.child.stop()
         return None
 

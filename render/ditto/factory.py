@@ -1,17 +1,12 @@
 """The `ditto` engine as its users ask for it, by texts."""
 
-from typing import Final
-
 from ...stream.errors import SetupError
 from .checkpoints import parse_source
 from .core.low_bits import Format
 from .eight_bits import with_low_bits
-from .engine import SLOTS, DittoEngine
+from .engine import DittoEngine
 from .networks import best_device, load_networks
 from .presets import LIVE, shape_of
-
-MANY_SLOTS: Final = 24
-"""Where the decoder reads 8 bits, which an H200 draws more of."""
 
 
 def ditto_engine(
@@ -31,7 +26,6 @@ def ditto_engine(
     if low_bits is not None and device.type != "cuda":
         raise SetupError("only an NVIDIA GPU gains by 8 bits, and torch finds none: leave out --low-bits")
     networks = load_networks(source, device, eager=eager)
-    slots = SLOTS
     if low_bits is not None:
-        networks, slots = with_low_bits(networks, source, low_bits), MANY_SLOTS
-    return DittoEngine(networks, source=source, shape=shape, slots=slots)
+        networks = with_low_bits(networks, source, low_bits)
+    return DittoEngine(networks, source=source, shape=shape)

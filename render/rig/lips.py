@@ -169,7 +169,7 @@ def glided(rows: F32) -> F32:
     found = rows.copy()
     edges = np.flatnonzero(np.diff(rounded, prepend=False, append=False))
     for start, stop in edges.reshape(-1, 2).tolist():
-        if start > 0 and stop < len(rows):
+        if start > 0 and stop < len(rows) and rows[stop].any():
             found[start:stop, _OU] *= np.float32(min(max(_GLIDE_ROWS / (stop - start), 1.0), _GLIDE))
     return found
 

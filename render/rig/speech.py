@@ -128,24 +128,24 @@ class Speech:
         end = lips.first_row(frame) + lips.SPAN_ROWS
         pace = lips.pace(self._state.rows[np.arange(end - _PACE_ROWS, end) % _KEPT_ROWS])
         scale = intensity * lips.hurry(pace)
-        mouth, state, place = self._shaped(frame, scale), self._state, frame % _KEPT_TICKS
+        mouth, state, place = self._shaped(frame, scale, intensity), self._state, frame % _KEPT_TICKS
         before = (frame - 1) % _KEPT_TICKS
         if mouth.units.any():
-            mouth = self._among(frame, scale, mouth)
+            mouth = self._among(frame, scale, intensity, mouth)
         mouth = settle.settled(mouth, state.posed[before], float(state.apart[before]), self._voiced(frame))
         state.apart[place] = opening.opening(mouth.units)
         state.posed[place] = mouth.units
         return mouth
 
-    def _among(self, frame: int, scale: float, mouth: lips.Mouth) -> lips.Mouth:
+    def _among(self, frame: int, scale: float, intensity: float, mouth: lips.Mouth) -> lips.Mouth:
         """The `mouth` of `frame` as those around it leave it time to be."""
         near = range(-opening.AROUND, opening.AROUND + 1)
-        mouths = {each: self._shaped(frame + each, scale) if each else mouth for each in near}
+        mouths = {each: self._shaped(frame + each, scale, intensity) if each else mouth for each in near}
         asks = {each: opening.asked(mouth) for each, mouth in mouths.items()}
         apart = opening.bound(asks, float(self._state.apart[(frame - 1) % _KEPT_TICKS]))
         return opening.led(blurred({each: mouths[each] for each in mouths if abs(each) <= AROUND}), apart)
 
-    def _shaped(self, frame: int, scale: float) -> lips.Mouth:
+    def _shaped(self, frame: int, scale: float, intensity: float) -> lips.Mouth:
         """The mouth of `frame` as its sounds ask for it, however fast; `scale` is how far it opens at a usual
         loudness. What is not yet heard is taken to be as loud as what is."""
         state, awake = self._state, self._awake(frame)
@@ -156,7 +156,8 @@ class Speech:
         rows = state.rows[span % _KEPT_ROWS] * (span < self._end)[:, None]
         rows = tails.filled(rows, state.loud[span % _KEPT_ROWS], float(state.reference[0]))
         loud = self._loudness(span)
-        return opening.parted(lips.mouth(rows, scale * loud, awake), awake * loud * lips.parts(rows))
+        sounds = min(intensity, 1.0) * awake * loud * lips.parts(rows)
+        return opening.parted(lips.mouth(rows, scale * loud, awake), sounds)
 
     def _awake(self, frame: int) -> float:
         """How far the mouth takes part in speech in `frame`."""

@@ -86,6 +86,7 @@ def test_a_worker_says_what_it_is_and_sends_ticks_in_real_time(front: Front) -> 
     ready = front.receive()
     assert isinstance(ready, link.Ready)
     assert (ready.engine, ready.latency_ms, ready.encoder) == ("pattern", 240, "libx264")
+    assert not ready.batches
     front.send(live_request("a"))
     front.send(link.Audio("a", "s", RATE, tone(300)))
     front.send(link.EndSegment("a", "s"))
@@ -93,6 +94,14 @@ def test_a_worker_says_what_it_is_and_sends_ticks_in_real_time(front: Front) -> 
     assert [tick.index for tick in ticks] == list(range(ticks[0].index, ticks[0].index + 25))
     assert ticks[0].keyframe
     assert any(tick.spans for tick in ticks)
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("front", ["support.tiny:TinyEngine"], indirect=True)
+def test_a_worker_says_that_its_engine_batches(front: Front) -> None:
+    ready = front.receive()
+    assert isinstance(ready, link.Ready)
+    assert ready.batches
 
 
 @pytest.mark.e2e

@@ -2,6 +2,7 @@ import logging
 import os
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from support.front import until
@@ -78,12 +79,30 @@ async def test_a_child_that_does_not_end_when_asked_is_killed(monkeypatch: pytes
     assert gone(child.pid)
 
 
-async def test_a_child_that_hung_up_is_known_for_it_before_it_ends() -> None:
-    hangs_up = "import os, sys, time; os.close(int(sys.argv[sys.argv.index('--fd') + 1])); time.sleep(60)"
-    child = await Child.spawn("shy", script(hangs_up))
+SHY = """
+import os, socket, sys, time
+fd = int(sys.argv[sys.argv.index("--fd") + 1])
+{}
+os.close(fd)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["", "os.write(fd, b'nobody reads this')", "while not os.path.exists(sys.argv[1]): time.sleep(0.01)"],
+    ids=["silent", "with words left", "with our words left"],
+)
+async def test_a_child_that_hung_up_is_known_for_it_before_it_ends(first: str, tmp_path: Path) -> None:
+    flag = tmp_path / "told"
+    child = await Child.spawn("shy", (*script(SHY.format(first)), str(flag)))
     assert child.connected
+    child.write(b"hello")
+    await child.drain()
+    flag.touch()
     await until(lambda: not child.connected)
     assert child.alive
+    child.kill()
     await child.stop()
     assert not child.connected
 

@@ -19,8 +19,8 @@ WISH = Wish("ruby", (64, 64), None, Controls())
 class Row:
     """Sessions with several workers that only remember, of so many slots each."""
 
-    def __init__(self, *slots: int, options: SessionOptions | None = None) -> None:
-        self._says = [Ready("fake", 240, "clip", count) for count in slots]
+    def __init__(self, *slots: int, options: SessionOptions | None = None, batches: bool = False) -> None:
+        self._says = [Ready("fake", 240, "clip", count, batches=batches) for count in slots]
         self.ports = [Port(ready=ready) for ready in self._says]
         self.sessions = Sessions(options or SessionOptions(), workers=self.ports, on_close=lambda _: None)
 
@@ -116,6 +116,15 @@ async def test_ticks_are_spread_over_all_workers_since_they_share_the_cores() ->
         await row.create()
     phases = sorted(program.clock.start_ns % TICK_NS for program in row.sessions.programs)
     assert phases == [quarter * TICK_NS // 4 for quarter in range(4)]
+
+
+async def test_ticks_of_a_worker_that_batches_are_together_at_two_moments_whatever_the_others_do() -> None:
+    row = Row(6, 6, batches=True)
+    for _ in range(8):
+        await row.create()
+    for port in row.ports:
+        moments = sorted(program.clock.start_ns % TICK_NS for program in row.sessions.on(port))
+        assert moments == [0, 0, TICK_NS // 2, TICK_NS // 2]
 
 
 class Churn:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -133,3 +135,26 @@ def test_the_mouth_of_a_frame_stays_when_asked_again() -> None:
     session = told(scripted((QUIET, 8), (VOICE, 6), (["pp"] * 4, 1), (VOICE, 6)))
     frames = [session.mouth(frame, 1.0).units for frame in range(18)]
     assert np.array_equal(session.mouth(17, 1.0).units, frames[17])
+
+
+def with_sound(tick: TickAudio, level: float) -> TickAudio:
+    return replace(tick, heard=np.full(HOP, level, np.float32))
+
+
+def test_lips_stand_apart_through_a_hiss_and_as_long_as_it_is_heard() -> None:
+    hiss = scripted((QUIET, 8), (["ss"] * 4, 8), (["sil"] * 4, 12))
+    heard_on = [with_sound(tick, 0.05 if tick.index < 18 else 0.0) for tick in hiss]
+    gaps = apart(heard_on)
+    assert min(gaps[AHEAD_TICKS + 10 : AHEAD_TICKS + 18]) >= 0.03
+    cut = [with_sound(tick, 0.05 if tick.index < 16 else 0.0) for tick in hiss]
+    assert apart(cut)[AHEAD_TICKS + 17] < 0.02
+    assert max(gaps[AHEAD_TICKS + 24 :]) < 1e-3
+
+
+def test_at_no_intensity_a_mouth_stays_shut_whatever_it_says() -> None:
+    gaps = {
+        level: np.mean(apart(scripted((VOICE, 6), (["ss"] * 4, 3), (VOICE, 6)), level))
+        for level in (0.0, 0.3, 1.0)
+    }
+    assert gaps[0.0] < 0.004
+    assert gaps[0.0] < 0.5 * gaps[0.3] < 0.3 * gaps[1.0]

@@ -6,13 +6,13 @@ from visavis.render.rig.tails import filled
 from visavis.stream.visemes import VISEMES
 
 F32 = NDArray[np.float32]
-LOUD, SOFT = 0.1, 0.001
+LOUD, HISS, SOFT = 0.1, 0.01, 0.001
 
 
 def shown(text: str, levels: str) -> str:
-    """The shapes of rows named as "ss*4 sil*6", with a sound where `levels` has an x."""
+    """The shapes of rows named as "ss*4 sil*6", with a sound where `levels` has an x, and a hiss at an h."""
     names = [name for word in text.split() for name in [word.split("*")[0]] * int(word.split("*")[1])]
-    loud = np.array([LOUD if level == "x" else SOFT for level in levels], np.float32)
+    loud = np.array([{"x": LOUD, "h": HISS}.get(level, SOFT) for level in levels], np.float32)
     found = filled(certain(names), loud, LOUD)
     assert found.shape == (len(names), len(VISEMES))
     out = [VISEMES[row] for row in found.argmax(1)]
@@ -37,6 +37,9 @@ def shown(text: str, levels: str) -> str:
         ("sil*6 pp*2", "xxxxxxxx", "sil*6 pp*2"),
         ("ss*2 sil*6", "xx..xxxx", "ss*2 sil*6"),
         ("sil*8", "xxxxxxxx", "sil*8"),
+        ("ss*2 sil*4", "hhhhhh", "ss*6"),
+        ("pp*2 sil*4", "xxxxxx", "pp*6"),
+        ("pp*2 sil*4", "xxhhhh", "pp*2 sil*4"),
         ("ss*2 sil*4", "......", "ss*2 sil*4"),
     ],
 )
@@ -47,6 +50,8 @@ def test_a_sound_goes_on_while_it_is_heard_and_begins_when_it_is(text: str, leve
 def test_rows_nobody_knows_yet_are_no_sound() -> None:
     rows = certain(["sil"] * 4 + ["ss"] * 2)
     rows[4:] = 0
+    assert np.array_equal(filled(rows, np.full(6, LOUD, np.float32), LOUD), rows)
+    rows[:2] = 0
     assert np.array_equal(filled(rows, np.full(6, LOUD, np.float32), LOUD), rows)
 
 
