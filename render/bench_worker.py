@@ -71,7 +71,7 @@ class _Heard:
     start_ns: int
     opened_ns: int = 0
     late_ms: list[float] = field(default_factory=list[float])
-    repeated: int = 0
+    repeated: list[bool] = field(default_factory=list[bool])
 
 
 class _Worker:
@@ -163,7 +163,7 @@ class _Worker:
             case link.Tick() if self.counting:
                 one = self.heard[message.session]
                 one.late_ms.append((now_ns - one.start_ns - message.index * TICK_NS) / NS_PER_MS)
-                one.repeated += message.repeated
+                one.repeated.append(message.repeated)
             case _:
                 return
 
@@ -280,7 +280,7 @@ def _figures(bench: WorkerBench, ready: link.Ready, worker: _Worker, names: list
     everyone = worker.heard.values()
     opening_ms = [(one.opened_ns - one.asked_ns) / NS_PER_MS for one in everyone if one.opened_ns]
     p50, p95, p99, most = (round(float(value), 2) for value in np.percentile(late_ms, (50, 95, 99, 100)))
-    repeated = sum(worker.heard[name].repeated for name in names)
+    repeated = sum(sum(worker.heard[name].repeated[: bench.ticks]) for name in names)
     return {
         "bench": "worker",
         "engine": ready.engine,

@@ -128,36 +128,44 @@ class Speech:
         end = lips.first_row(frame) + lips.SPAN_ROWS
         pace = lips.pace(self._state.rows[np.arange(end - _PACE_ROWS, end) % _KEPT_ROWS])
         scale = intensity * lips.hurry(pace)
-        mouth, state, place = self._shaped(frame, scale, intensity), self._state, frame % _KEPT_TICKS
+        rows = self._rows(frame)
+        mouth, state, place = self._shaped(rows, frame, 0, scale, intensity), self._state, frame % _KEPT_TICKS
         before = (frame - 1) % _KEPT_TICKS
         if mouth.units.any():
-            mouth = self._among(frame, scale, intensity, mouth)
+            mouth = self._among(rows, frame, scale, intensity, mouth)
         mouth = settle.settled(mouth, state.posed[before], float(state.apart[before]), self._voiced(frame))
         state.apart[place] = opening.opening(mouth.units)
         state.posed[place] = mouth.units
         return mouth
 
-    def _among(self, frame: int, scale: float, intensity: float, mouth: lips.Mouth) -> lips.Mouth:
-        """The `mouth` of `frame` as those around it leave it time to be."""
+    def _among(self, rows: F32, frame: int, scale: float, intensity: float, mouth: lips.Mouth) -> lips.Mouth:
+        """The `mouth` of `frame` as those around it leave it time to be; other arguments as `_shaped` takes
+        them."""
         near = range(-opening.AROUND, opening.AROUND + 1)
-        mouths = {each: self._shaped(frame + each, scale, intensity) if each else mouth for each in near}
+        mouths = {each: self._shaped(rows, frame, each, scale, intensity) if each else mouth for each in near}
         asks = {each: opening.asked(mouth) for each, mouth in mouths.items()}
         apart = opening.bound(asks, float(self._state.apart[(frame - 1) % _KEPT_TICKS]))
         return opening.led(blurred({each: mouths[each] for each in mouths if abs(each) <= AROUND}), apart)
 
-    def _shaped(self, frame: int, scale: float, intensity: float) -> lips.Mouth:
-        """The mouth of `frame` as its sounds ask for it, however fast; `scale` is how far it opens at a usual
-        loudness. What is not yet heard is taken to be as loud as what is."""
-        state, awake = self._state, self._awake(frame)
+    def _shaped(self, rows: F32, frame: int, away: int, scale: float, intensity: float) -> lips.Mouth:
+        """The mouth `away` frames from `frame`, of which `rows` are, as its sounds ask for it, however fast;
+        `scale` is how far it opens at a usual loudness. What is not yet heard is taken to be as loud as what
+        is."""
+        awake = self._awake(frame + away)
         if awake <= 0:
             return lips.asleep()
-        first = lips.first_row(frame)
-        span = np.arange(first, first + lips.SPAN_ROWS)
+        first = lips.first_row(frame + away)
+        loud = self._loudness(np.arange(first, first + lips.SPAN_ROWS))
+        own = rows[(opening.AROUND + away) * ROWS_PER_TICK :][: lips.SPAN_ROWS]
+        sounds = min(intensity, 1.0) * awake * loud * lips.parts(own)
+        return opening.parted(lips.mouth(own, scale * loud, awake), sounds)
+
+    def _rows(self, frame: int) -> F32:
+        """Those that shape `frame` and the frames around it; zero where they are not known."""
+        first, last = (lips.first_row(frame + away) for away in (-opening.AROUND, opening.AROUND))
+        span, state = np.arange(first, last + lips.SPAN_ROWS), self._state
         rows = state.rows[span % _KEPT_ROWS] * (span < self._end)[:, None]
-        rows = tails.filled(rows, state.loud[span % _KEPT_ROWS], float(state.reference[0]))
-        loud = self._loudness(span)
-        sounds = min(intensity, 1.0) * awake * loud * lips.parts(rows)
-        return opening.parted(lips.mouth(rows, scale * loud, awake), sounds)
+        return tails.filled(rows, state.loud[span % _KEPT_ROWS], float(state.reference[0]))
 
     def _awake(self, frame: int) -> float:
         """How far the mouth takes part in speech in `frame`."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from visavis.render.avatar import Avatar
 from visavis.render.ditto.delay import WindowShape, spec_of, ticks_after
+from visavis.render.ditto.painter import BATCH
 from visavis.render.engine import Crop, Due
 from visavis.render.sessions import Duty, Sessions, Task
 from visavis.render.surface import Layout, Surface, surface_over
@@ -43,7 +44,7 @@ class Arriving:
 class ModelEngine:
     """An engine of hop 5 on a card where one batch waits while another is drawn."""
 
-    kind, max_batch, most_slots, parks = "ditto", 8, 16, False
+    kind, max_batch, most_slots, parks = "ditto", BATCH, 16, False
     layout: Layout = "nv12"
 
     def __init__(self) -> None:
@@ -85,7 +86,7 @@ class ModelEngine:
         pass
 
     def interrupt(self, slot: int, sent: int) -> None:
-        self._heard[slot] = 0
+        """Its turns stay where they were."""
 
     def close(self, slot: int) -> None:
         pass

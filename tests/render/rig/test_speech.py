@@ -143,10 +143,10 @@ def with_sound(tick: TickAudio, level: float) -> TickAudio:
 
 def test_lips_stand_apart_through_a_hiss_and_as_long_as_it_is_heard() -> None:
     hiss = scripted((QUIET, 8), (["ss"] * 4, 8), (["sil"] * 4, 12))
-    heard_on = [with_sound(tick, 0.05 if tick.index < 18 else 0.0) for tick in hiss]
+    heard_on = [with_sound(tick, 0.02 if tick.index < 18 else 0.0) for tick in hiss]
     gaps = apart(heard_on)
     assert min(gaps[AHEAD_TICKS + 10 : AHEAD_TICKS + 18]) >= 0.03
-    cut = [with_sound(tick, 0.05 if tick.index < 16 else 0.0) for tick in hiss]
+    cut = [with_sound(tick, 0.02 if tick.index < 16 else 0.0) for tick in hiss]
     assert apart(cut)[AHEAD_TICKS + 17] < 0.02
     assert max(gaps[AHEAD_TICKS + 24 :]) < 1e-3
 
