@@ -13,7 +13,8 @@ import playwright
 import pytest
 import visavis.web
 from visavis.render.avatar import find_avatar, presenters
-from visavis.scripts.presenters.plates import CUTS, PREVIEW_CUT, Cut
+from visavis.scripts.presenters import preview
+from visavis.scripts.presenters.plates import CUTS, Cut
 from visavis.web.gallery import size_text
 
 NODE = Path(playwright.__file__).parent / "driver" / "node"
@@ -231,15 +232,22 @@ def place(tmp_path: Path, kind: str, size: str) -> dict[str, float]:
     )
 
 
+def shown() -> list[float]:
+    """What the head shot shows of the picture that all sizes are cut from: left, top, right, bottom."""
+    full = next(cut for cut in CUTS if (cut.width, cut.height) == preview.SIZE)
+    return [full.box[k % 2] + edge / full.scale[k % 2] for k, edge in enumerate(preview.CUT)]
+
+
 @pytest.mark.parametrize("cut", CUTS, ids=lambda cut: cut.plate)
 def test_the_head_shot_of_a_presenter_lies_where_the_live_head_will_be(cut: Cut, tmp_path: Path) -> None:
     found = place(tmp_path, "rig", f"{cut.width}x{cut.height}")
+    left, top, right, bottom = shown()
     assert found == pytest.approx(
         {
-            "left": (PREVIEW_CUT[0] - cut.box[0]) * cut.scale[0] / cut.width,
-            "top": (PREVIEW_CUT[1] - cut.box[1]) * cut.scale[1] / cut.height,
-            "width": (PREVIEW_CUT[2] - PREVIEW_CUT[0]) * cut.scale[0] / cut.width,
-            "height": (PREVIEW_CUT[3] - PREVIEW_CUT[1]) * cut.scale[1] / cut.height,
+            "left": (left - cut.box[0]) * cut.scale[0] / cut.width,
+            "top": (top - cut.box[1]) * cut.scale[1] / cut.height,
+            "width": (right - left) * cut.scale[0] / cut.width,
+            "height": (bottom - top) * cut.scale[1] / cut.height,
         }
     )
 
