@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..stream.controls import Controls
+from ..stream.errors import UsageError
 from ..stream.link import EngineCounts
 from ..stream.media import TickAudio
 from ..stream.stage import StageSpec
@@ -32,6 +34,14 @@ class Due:
     def ticks(self) -> tuple[TickAudio, ...]:
         """All that is to be heard."""
         return (*self.before, self.audio)
+
+    def check(self, next_tick: int) -> None:
+        """Raise UsageError unless the ticks are those from `next_tick` on."""
+        for tick, wanted in zip(self.ticks, count(next_tick)):
+            if tick.index != wanted:
+                raise UsageError(
+                    f"slot {self.slot} expects tick {wanted}, not {tick.index}: feed ticks in order"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,7 @@ class Engine(Protocol):
     @property
     def cadence(self) -> int:
         """Once in so many ticks a slot has more to be done for than in the others; 1 where all are alike.
-        Sessions begin so that their turns differ.
+        Sessions begin so that many have their turn at once, and batches of them as far apart as can be.
         """
         ...
 

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from itertools import count
 from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
@@ -276,11 +275,7 @@ class DittoEngine:
             if one.slot not in self._slots or one.slot in seen:
                 raise UsageError(f"slot {one.slot} is not open, or comes twice in a step")
             seen.add(one.slot)
-            for tick, wanted in zip(one.ticks, count(self._slots[one.slot].next_tick)):
-                if tick.index != wanted:
-                    raise UsageError(
-                        f"slot {one.slot} expects tick {wanted}, not {tick.index}: feed ticks in order"
-                    )
+            one.check(self._slots[one.slot].next_tick)
 
     def _spoken(self, due: Due) -> list[_Spoken]:
         """The ticks that are due, in parts of one emotion each."""

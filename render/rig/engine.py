@@ -4,14 +4,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...stream.chance import seed_for
 from ...stream.controls import Controls
-from ...stream.errors import AvatarError, UsageError
+from ...stream.errors import AvatarError
 from ..avatar import Avatar
 from ..engine import Crop, Due
 from . import viseme
@@ -95,11 +94,7 @@ class RigEngine:
 
     def _hear(self, due: Due) -> Crop | None:
         slot = self._slots[due.slot]
-        for tick, wanted in zip(due.ticks, count(slot.performer.next_tick)):
-            if tick.index != wanted:
-                raise UsageError(
-                    f"slot {due.slot} expects tick {wanted}, not {tick.index}: feed ticks in order"
-                )
+        due.check(slot.performer.next_tick)
         *_, motion = (slot.performer.hear(tick) for tick in due.ticks)
         if not due.draw:
             return None

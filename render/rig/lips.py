@@ -167,11 +167,16 @@ def glided(rows: F32) -> F32:
     if not rounded.any() or rounded.all():
         return rows
     found = rows.copy()
-    edges = np.flatnonzero(np.diff(rounded, prepend=False, append=False))
-    for start, stop in edges.reshape(-1, 2).tolist():
+    for start, stop in stretches(rounded):
         if start > 0 and stop < len(rows) and rows[stop].any():
             found[start:stop, _OU] *= np.float32(min(max(_GLIDE_ROWS / (stop - start), 1.0), _GLIDE))
     return found
+
+
+def stretches(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """(start, end) of each run of `flags` (N,) that are set."""
+    edges = np.flatnonzero(np.diff(flags, prepend=False, append=False)).tolist()
+    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def sealed(units: F32, seals: float) -> F32:

@@ -44,8 +44,7 @@ class SpeechState:
     `rows` (128, 15) viseme weights, zero where not yet known; `known` (128,) rows given beforehand; `loud`
     (128,) RMS; `audible` (288,) ticks with sound; `spoken` (288,) ticks with speech; `reference` (1,) the
     voice's usual peak RMS; `apart` (288,) how far the lips stood apart in a frame, and `posed` (288, 52) what
-    they did there. `phrases` holds (end of
-    the phrase before, start) in ticks, `beats` the stresses.
+    they did there. `phrases` holds (end of the phrase before, start) in ticks, `beats` the stresses.
     """
 
     rows: F32

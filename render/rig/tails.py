@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...stream.visemes import SILENCE, VISEMES
+from .lips import stretches
 
 F32 = NDArray[np.float32]
 
@@ -30,7 +31,7 @@ def filled(rows: F32, loud: F32, reference: float) -> F32:
         return rows
     found = rows.copy()
     level = (loud / max(reference, 1e-6)).tolist()
-    for start, stop in np.flatnonzero(np.diff(quiet, prepend=False, append=False)).reshape(-1, 2).tolist():
+    for start, stop in stretches(quiet):
         after = 0
         if start > 0 and rows[start - 1].any():
             least = _ratio(_HUMMED_DB if rows[start - 1, _PRESSED] > 0.5 else _HEARD_DB)
