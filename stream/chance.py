@@ -27,6 +27,7 @@ class Chance:
     def __init__(self, seed: int) -> None:
         self._seed = seed & _MASK
         self._points = lru_cache(maxsize=96)(self._draw_points)
+        self._cubic = lru_cache(maxsize=96)(self._fit_cubic)
 
     def generator(self, channel: str, cell: int) -> np.random.Generator:
         key = int.from_bytes(channel.encode()[:8].ljust(8, b"\0"), "little")
@@ -39,27 +40,24 @@ class Chance:
         place = index / period
         cell = int(place // 1)
         t = place - cell
-        a, b, c, d = self._around(channel, cell)
-        u = 1.0 - t
-        return _SPLINE_GAIN * (
-            u * u * u * a
-            + (3 * t * t * t - 6 * t * t + 4) * b
-            + (3 * t * (1 + t - t * t) + 1) * c
-            + t * t * t * d
-        )
+        still, first, second, third = self._cubic(channel, cell)
+        return still + t * (first + t * (second + t * third))
 
     def gaps(self, random: np.random.Generator, *, shape: float, shortest: float) -> list[float]:
         """BLOCK times between moments, of mean 1 and none under `shortest`; together they last BLOCK."""
         free = random.gamma(shape, size=BLOCK)
         return (shortest + (1 - shortest) * free * (BLOCK / free.sum())).tolist()
 
-    def _around(self, channel: str, cell: int) -> tuple[float, float, float, float]:
+    def _fit_cubic(self, channel: str, cell: int) -> tuple[float, float, float, float]:
+        """Its coefficients in a cell, by the four points around that."""
         block, place = divmod(cell - 1, BLOCK)
         points = self._points(channel, block)
         if place + 4 > BLOCK:
             points += self._points(channel, block + 1)
         a, b, c, d = points[place : place + 4]
-        return a, b, c, d
+        sums = a + 4 * b + c, 3 * (c - a), 3 * (a - 2 * b + c), d - a + 3 * (b - c)
+        still, first, second, third = (_SPLINE_GAIN * each for each in sums)
+        return still, first, second, third
 
     def _draw_points(self, channel: str, block: int) -> tuple[float, ...]:
         return tuple(self.generator(channel, block).uniform(-1.0, 1.0, BLOCK).tolist())

@@ -1,5 +1,6 @@
 """Speech or silence by loudness, with hysteresis: what turns an open microphone into utterances."""
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -56,11 +57,11 @@ class VoiceGate:
         joined = np.concatenate([self._rest, samples])
         whole = len(joined) // self._frame * self._frame
         self._rest = joined[whole:]
-        for frame in joined[:whole].reshape(-1, self._frame):
-            yield from self._decide(frame)
+        frames = joined[:whole].reshape(-1, self._frame)
+        for frame, power in zip(frames, np.square(frames, dtype=np.float64).mean(1).tolist(), strict=True):
+            yield from self._decide(frame, 10 * math.log10(power + 1e-12))
 
-    def _decide(self, frame: NDArray[np.float32]) -> Iterator[Decision]:
-        level_db = 10 * float(np.log10(np.mean(np.square(frame, dtype=np.float64)) + 1e-12))
+    def _decide(self, frame: NDArray[np.float32], level_db: float) -> Iterator[Decision]:
         self._follow_noise(level_db)
         above = level_db - self._noise_db
         if not self.is_open:

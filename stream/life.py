@@ -86,6 +86,26 @@ def _resumed(index: int, talk: Talk) -> float:
     return hermite((index - talk.phrases[-1]) / _RESUME_FRAMES)
 
 
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Of `Life` what a face takes that brings the rest itself: `blink`, `head` and `eyes`."""
+
+    blink: float
+    head: F64
+    eyes: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stance:
+    """`speaking`, `head`, `eyes` and `body` as in `Life`, and how far a `gesture` raises the brows."""
+
+    speaking: float
+    head: F64
+    eyes: tuple[float, float]
+    body: tuple[float, float]
+    gesture: float
+
+
 class LifeProcess:
     """The free-running life of one session."""
 
@@ -101,15 +121,10 @@ class LifeProcess:
 
     def at(self, index: int, *, talk: Talk = SILENCE, rate: BlinkRate) -> Life:
         """Life at frame `index`."""
-        speaking = talk.speaking(index)
-        look = self._gaze.at(index, talk.speaking, talk.phrases)
-        breath = self._breath.at(index, speaking, talk.phrases)
-        lean = self._posture.lean(index, speaking)
-        gesture = self._gestures.at(index, max(speaking, _resumed(index, talk)), talk.beats, talk.ended)
-        head = self._posture.head(index, speaking, breath, lean)
-        head += (look.head[0] + gesture.yaw, gesture.pitch - look.head[1], gesture.roll)
-        brow = 0.07 + 0.13 * self._chance.noise("brow", index, 61.0) + 0.012 * max(look.eyes[1], 0.0)
-        ease = 0.6 + 0.25 * self._chance.noise("ease", index, 173.0) - 0.1 * speaking - 0.4 * gesture.brow
+        stance = self._stance(index, talk)
+        speaking = stance.speaking
+        brow = 0.07 + 0.13 * self._chance.noise("brow", index, 61.0) + 0.012 * max(stance.eyes[1], 0.0)
+        ease = 0.6 + 0.25 * self._chance.noise("ease", index, 173.0) - 0.1 * speaking - 0.4 * stance.gesture
         skew = self._side + 0.5 * self._chance.noise("skew", index, 230.0)
         warmth = 0.5 + 0.48 * self._chance.noise("warmth", index, 190.0) - 0.2 * speaking
         lids = [self._blinks.at(index - late, rate, speaking) for late in (0.0, _LATE_LID)]
@@ -117,14 +132,29 @@ class LifeProcess:
             lids[0],
             np.array(lids if self._side > 0 else lids[::-1]),
             min(max(ease, 0.0), 1.0),
-            head,
-            np.array(look.eyes),
-            min(max(brow + gesture.brow, 0.0), 1.0),
-            np.array((breath, lean)),
+            stance.head,
+            np.array(stance.eyes),
+            min(max(brow + stance.gesture, 0.0), 1.0),
+            np.array(stance.body),
             min(max(skew, -1.0), 1.0),
             min(max(warmth, 0.0), 1.0),
             self._lips(index) * (1.0 - speaking),
         )
+
+    def pose(self, index: int, *, talk: Talk = SILENCE, rate: BlinkRate) -> Pose:
+        """As `at`, in half the time."""
+        stance = self._stance(index, talk)
+        return Pose(self._blinks.at(index, rate, stance.speaking), stance.head, stance.eyes)
+
+    def _stance(self, index: int, talk: Talk) -> _Stance:
+        speaking = talk.speaking(index)
+        look = self._gaze.at(index, talk.speaking, talk.phrases)
+        breath = self._breath.at(index, speaking, talk.phrases)
+        lean = self._posture.lean(index, speaking)
+        gesture = self._gestures.at(index, max(speaking, _resumed(index, talk)), talk.beats, talk.ended)
+        head = self._posture.head(index, speaking, breath, lean)
+        head += (look.head[0] + gesture.yaw, gesture.pitch - look.head[1], gesture.roll)
+        return _Stance(speaking, head, look.eyes, (breath, lean), gesture.brow)
 
     def _lips(self, index: int) -> F64:
         """What lips at rest do: both corners nearly as one, up more often than down, and a press at

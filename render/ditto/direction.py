@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...stream.blink import BlinkRate
 from ...stream.controls import Controls
 from ...stream.easing import Glide, edge_frames
-from ...stream.life import Life, LifeProcess
+from ...stream.life import LifeProcess
 from ...stream.media import TickAudio
 from . import lids, moods
 from .controls import FrameControls
@@ -27,7 +27,7 @@ MOOD_FRAMES: Final = 12
 _WISH_FRAMES: Final = 10
 _HEAD_ACCELERATION: Final = 0.30
 """Degrees a frame², the fastest a control may swing the head."""
-_EYES_DEG: Final = np.array([25.0, 18.0])
+_EYES_DEG: Final = (25.0, 18.0)
 """How far eyes turn at the end of their range, across and up."""
 _HEAD_SHARE, _EYES_SHARE = 0.4, 0.5
 """Of the life that a face without a motion model has. The head's comes with pauses, in which the model's own
@@ -92,12 +92,12 @@ class Direction:
         lips = speaking.lips + (1.0 - speaking.lips) * mood
         blink = None
         if not self._manner.filmed:
-            life = self._life.at(frame - self._first, rate=self._blinks)
+            life = self._life.pose(frame - self._first, rate=self._blinks)
             blink = torch.from_numpy(self._manner.blink.at(min(life.blink, 1.0)))
-            drift = _HEAD_SHARE * speaking.calm * _model_angles(life)
-            pitch, yaw, roll = pitch + drift[0], yaw + drift[1], roll + drift[2]
-            eyes = _EYES_SHARE * life.eyes / _EYES_DEG
-            across, up = across + eyes[0], up + eyes[1]
+            share, drift = _HEAD_SHARE * speaking.calm, _model_angles(life.head)
+            pitch, yaw, roll = pitch + share * drift[0], yaw + share * drift[1], roll + share * drift[2]
+            across += _EYES_SHARE * life.eyes[0] / _EYES_DEG[0]
+            up += _EYES_SHARE * life.eyes[1] / _EYES_DEG[1]
         look = lids.look(min(max(across, -1.0), 1.0), min(max(up, -1.0), 1.0))
         bearing = self._manner.bearing
         return FrameControls(
@@ -137,6 +137,7 @@ def _whole(mood: F64) -> F64:
     return shares / shares.sum()
 
 
-def _model_angles(life: Life) -> F64:
-    yaw, pitch, roll = life.head
-    return np.array([pitch, -yaw, roll])
+def _model_angles(head: F64) -> tuple[float, float, float]:
+    """Pitch, yaw and roll as the model has them."""
+    yaw, pitch, roll = head.tolist()
+    return pitch, -yaw, roll

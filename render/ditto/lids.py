@@ -52,6 +52,8 @@ class Blink:
 
     def at(self, shut: float) -> F32:
         """The offsets (63,) of lids that are `shut`, 0 open to 1."""
+        if shut <= 0:
+            return self.offsets[0]
         place = int(np.searchsorted(self.shut, shut, side="right")) - 1
         if place >= len(self.shut) - 1:
             return self.offsets[-1]

@@ -33,14 +33,14 @@ class LimiterState:
 
     def reset(self, slot: int) -> None:
         """`slot` takes any pose next."""
-        self.begun[slot] = False
+        self.begun[slot].zero_()
 
     def resume(self, slot: int, angles: Tensor, speed: Tensor) -> None:
         """`slot` goes on from `angles` (3,) degrees, moving at `speed` (3,) a frame."""
         self.angles[slot] = angles
         self.speed[slot] = speed
         self.wanted[slot] = angles
-        self.begun[slot] = True
+        self.begun[slot].fill_(True)
 
 
 def limited(state: LimiterState, wanted: Tensor, active: Tensor, *, limit: float = LIMIT_DEG) -> Tensor:

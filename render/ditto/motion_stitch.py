@@ -3,7 +3,7 @@
 The order of the steps is the reference's. Each slot has its own options, so that sessions share a call.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Final, Self
 
@@ -57,16 +57,16 @@ class StitchState:
             torch.zeros(slots, len(POSE), device=device),
         )
 
-    def reset(self, slots: Sequence[int]) -> None:
-        """`slots` begin a run."""
+    def reset(self, slot: int) -> None:
+        """`slot` begins a run."""
         for each in fields(self):
-            getattr(self, each.name)[list(slots)] = 0
+            getattr(self, each.name)[slot].zero_()
 
     def start_from(self, slot: int, first: Motion) -> None:
         """`slot` follows its driver relative to `first`, one row with no or one leading dimension."""
         row = _row(first, torch.zeros_like(first.expression)).reshape(ROW_WIDTH)
         self.first[slot] = row.to(self.first)
-        self.has_first[slot] = True
+        self.has_first[slot].fill_(True)
 
 
 @dataclass(frozen=True, slots=True)

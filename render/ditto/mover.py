@@ -146,9 +146,9 @@ class Mover:
             run = self._runs[slot] = _Run(seed, character, (restart_every, keeps))
             self._told.set_character(slot, character)
             self._options.anchor[slot] = sent(character.start.float(), self._options.anchor.device)
-            self._options.fix_every[slot] = restart_every
-            self._options.follow[slot] = False
-            self._options.follow[slot, slice(*keeps)] = True
+            self._options.fix_every[slot].fill_(restart_every)
+            self._options.follow[slot].zero_()
+            self._options.follow[slot, slice(*keeps)].fill_(True)
             self.eyes(slot, character.eye_open[0], character.eye_ball[0])
             self.tell(slot, conditions.emotion_vectors(conditions.NEUTRAL)[0])
             self._begin(slot, run, 0)
@@ -228,8 +228,9 @@ class Mover:
     def first(self, slot: int) -> Tensor:
         """The row of motion (265,) that the first window of this run begins with."""
         with self._beside():
-            now = self._stage.latest(self._state, Turn.of([self._runs[slot].turn(slot)]))
-            row = self._options.at(torch.tensor([slot])).bounded(now.first[:, None])[0, 0]
+            turn = Turn.of([self._runs[slot].turn(slot)])
+            now = self._stage.latest(self._state, turn)
+            row = self._options.at(sent(turn.slots, self._stage.device)).bounded(now.first[:, None])[0, 0]
         return self._lane.lend(row)
 
     def close(self, slot: int) -> None:

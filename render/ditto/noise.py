@@ -4,7 +4,7 @@ So windows that overlap see the same noise where they overlap, no chunking chang
 each other, and going back to an earlier frame is drawing it again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -19,8 +19,10 @@ from .motion import WIDTH
 
 F32 = NDArray[np.float32]
 
-FRAMES_BEFORE: Final = 1 << 32
-"""Frames before frame 0 that have noise of their own: windows begin before the first sound."""
+BEFORE: Final = 1 << 32
+"""Blocks before that of frame 0 that have noise of their own: windows begin before the first sound."""
+TOGETHER: Final = 16
+"""Frames whose noise is drawn at once, each such block from a counter of its own."""
 FRAME, REFERENCE_START, REFERENCE_STEPS = range(3)
 
 
@@ -33,19 +35,25 @@ class FrameNoise:
         """Those of frame f at f modulo their number."""
         self._seeds = [0] * slots
         self._drawn = [range(0)] * slots
+        self._blocks: list[tuple[int, F32] | None] = [None] * slots
+        """The last of each slot: its next frames will be wanted too."""
 
     def begin(self, slot: int, seed: int) -> None:
-        self._seeds[slot], self._drawn[slot] = seed, range(0)
+        self._seeds[slot], self._drawn[slot], self._blocks[slot] = seed, range(0), None
 
     def prepare(self, turn: Turn) -> None:
         firsts = self._stage.first_frames(turn).tolist()
-        missing = [
-            (slot, frame)
-            for slot, first in zip(turn.slots.tolist(), firsts, strict=True)
-            for frame in self._missing(slot, first)
-        ]
-        if missing:
-            self._draw(missing)
+        slots, frames, drawn = list[int](), list[int](), list[F32]()
+        for slot, first in zip(turn.slots.tolist(), firsts, strict=True):
+            missing = self._missing(slot, first)
+            for block, part in _parts(missing):
+                drawn.append(self._block(slot, block)[:, part])
+            slots += [slot] * len(missing)
+            frames += missing
+        if drawn:
+            places = np.stack((np.array(slots), np.array(frames) % self._stage.frames))
+            at = sent(places, self._stage.device)
+            self._rows[:, at[0], at[1]] = sent(np.concatenate(drawn, axis=1), self._rows.device)
 
     def at(self, where: Where) -> Tensor:
         return self._rows[:, where.slots[:, None], where.frames]
@@ -60,11 +68,11 @@ class FrameNoise:
         self._drawn[slot] = range(max(there.start, stop - self._stage.frames), stop)
         return missing
 
-    def _draw(self, missing: Sequence[tuple[int, int]]) -> None:
-        draws, _, frames, _ = self._rows.shape
-        drawn = [_normal(self._seeds[slot], FRAME, frame, draws) for slot, frame in missing]
-        slots, at = sent(np.array(missing), self._stage.device).unbind(1)
-        self._rows[:, slots, at % frames] = sent(np.stack(drawn, axis=1), self._rows.device)
+    def _block(self, slot: int, block: int) -> F32:
+        last = self._blocks[slot]
+        if last is None or last[0] != block:
+            last = self._blocks[slot] = block, _block(self._seeds[slot], block, len(self._rows))
+        return last[1]
 
 
 class ReferenceNoise:
@@ -98,9 +106,9 @@ def draw(seed: int, first_frame: int, frames: int, draws: int) -> Tensor:
 
     Row 0 is the start; row i + 1 is z_i, the noise that step i adds: as many rows as there are steps.
     """
-    return torch.from_numpy(
-        np.stack([_normal(seed, FRAME, first_frame + index, draws) for index in range(frames)], axis=1)
-    )
+    wanted = range(first_frame, first_frame + frames)
+    parts = [_block(seed, block, draws)[:, part] for block, part in _parts(wanted)]
+    return torch.from_numpy(np.concatenate(parts, axis=1))
 
 
 def draw_reference(seed: int, window: int, draws: int) -> Tensor:
@@ -110,8 +118,23 @@ def draw_reference(seed: int, window: int, draws: int) -> Tensor:
     return torch.from_numpy(np.concatenate((start[None], steps)))
 
 
+def _parts(frames: range) -> Iterator[tuple[int, slice]]:
+    """The blocks that hold `frames`, and which of each are among them."""
+    first = frames.start
+    while first < frames.stop:
+        block, offset = divmod(first, TOGETHER)
+        count = min(TOGETHER - offset, frames.stop - first)
+        yield block, slice(offset, offset + count)
+        first += count
+
+
+def _block(seed: int, block: int, draws: int) -> F32:
+    """(draws, TOGETHER, 265), of frames from `block` TOGETHER on."""
+    return _normal(seed, FRAME, block, draws * TOGETHER).reshape(draws, TOGETHER, WIDTH)
+
+
 def _normal(seed: int, kind: int, index: int, rows: int) -> F32:
     """(rows, 265). Fewer rows are the beginning of more."""
-    counter = np.array([0, 0, index + FRAMES_BEFORE, kind], dtype=np.uint64)
+    counter = np.array([0, 0, index + BEFORE, kind], dtype=np.uint64)
     bits = np.random.Philox(key=np.array([seed & 0xFFFFFFFFFFFFFFFF, 0], dtype=np.uint64), counter=counter)
     return np.random.Generator(bits).standard_normal((rows, WIDTH), dtype=np.float32)

@@ -126,7 +126,7 @@ class Painter:
             sent(keypoints.transform(source.motion, source.canonical), self._device),
         )
         self._turn_to(slot, 0)
-        self._state.reset([slot])
+        self._state.reset(slot)
         self._limiter.reset(slot)
         self._past.reset(slot)
         self._brought.follow_as(slot, following)

@@ -41,21 +41,22 @@ class Pauses:
         self._delay = delay
         self._gate = VoiceGate(FEATURE_HZ, _GATE)
         self._kept = delay + _KEPT_BEHIND
-        self._voiced = np.zeros(self._kept, np.bool_)
+        self._voiced = [False] * self._kept
         """By tick modulo its length; what has not been heard is silent."""
-        self._steps = np.zeros((self._kept, 2), np.int64)
+        self._steps = [(0, _CALM_FRAMES)] * self._kept
         """By frame modulo its length: how many of EDGE_FRAMES the lips are into speech, and of _CALM_FRAMES
         the face into calm."""
-        self._steps[:, 1] = _CALM_FRAMES
         self._next = index - delay
 
     def hear(self, tick: int, heard: F32) -> None:
         """Take the next tick (640,); what is no number is silence."""
         self._voiced[tick % self._kept] = False
-        for kind, _ in self._gate.feed(np.nan_to_num(heard)):
+        sane = heard if np.isfinite(heard).all() else np.nan_to_num(heard)
+        for kind, _ in self._gate.feed(sane):
             self._voiced[tick % self._kept] = kind == "speech"
             if kind == "end":
-                self._voiced[np.arange(tick - _HANG_TICKS + 1, tick + 1) % self._kept] = False
+                for quiet in range(tick - _HANG_TICKS + 1, tick + 1):
+                    self._voiced[quiet % self._kept] = False
         frame = tick - self._delay
         if frame >= self._next:
             self._move(frame)
@@ -64,19 +65,22 @@ class Pauses:
     def at(self, frame: int) -> Speaking:
         """What is known of `frame`, the newest one or one not long before."""
         lips, calm = self._steps[frame % self._kept]
-        return Speaking(hermite(int(lips) / EDGE_FRAMES), hermite(int(calm) / _CALM_FRAMES))
+        return Speaking(hermite(lips / EDGE_FRAMES), hermite(calm / _CALM_FRAMES))
 
     def rewind(self, sent: int) -> None:
         """All sound after tick `sent` is void; the next frame is `sent + 1`."""
         self._gate = VoiceGate(FEATURE_HZ, _GATE)
-        self._voiced[...] = False
+        self._voiced = [False] * self._kept
         if sent >= self._next:
             self._steps[sent % self._kept] = self._steps[(self._next - 1) % self._kept]
         self._next = sent + 1
 
     def _move(self, frame: int) -> None:
-        ahead = np.arange(frame, frame + min(EDGE_FRAMES, self._delay) + 1)
-        speaks = bool(self._voiced[ahead % self._kept].any())
-        change = np.array([1, -1]) if speaks else np.array([-1, 1])
-        moved = self._steps[(frame - 1) % self._kept] + change
-        self._steps[frame % self._kept] = np.clip(moved, 0, (EDGE_FRAMES, _CALM_FRAMES))
+        ahead = range(frame, frame + min(EDGE_FRAMES, self._delay) + 1)
+        speaks = any(self._voiced[tick % self._kept] for tick in ahead)
+        lips, calm = self._steps[(frame - 1) % self._kept]
+        moved = (lips + 1, calm - 1) if speaks else (lips - 1, calm + 1)
+        self._steps[frame % self._kept] = (
+            min(max(moved[0], 0), EDGE_FRAMES),
+            min(max(moved[1], 0), _CALM_FRAMES),
+        )

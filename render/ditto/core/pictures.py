@@ -105,8 +105,8 @@ class Pictures:
     def surfaces(self, slot: int, count: int) -> list[Surface]:
         """The slot's own, which show the bare plate. Raises CapacityError."""
         one = self._slots[slot]
-        row = torch.tensor([one.placing.bare(one.plate, one.ring.pictures[0])], device=self.plates.device)
-        self.composite(self._nothing, row, Extent(*one.placing.size))
+        row = torch.tensor([one.placing.bare(one.plate, one.ring.pictures[0])])
+        self.composite(self._nothing, sent(row, self.plates.device), Extent(*one.placing.size))
         return one.ring.fill(count)
 
     def rows(self, showings: Sequence[Showing]) -> list[list[int]]:

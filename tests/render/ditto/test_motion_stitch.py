@@ -120,7 +120,8 @@ def test_slots_that_are_not_active_keep_their_state() -> None:
 def test_a_slot_that_was_reset_starts_like_a_new_one() -> None:
     used, new = Run(FOLLOWINGS), Run(FOLLOWINGS)
     used.step(motion(6, 1), *FRAMES)
-    used.state.reset([0, 2])
+    used.state.reset(0)
+    used.state.reset(2)
     assert used.state.has_first.tolist() == [False, True, False, True, True, False]
     driving = motion(6, 2)
     again, fresh = used.step(driving, *FRAMES), new.step(driving, *FRAMES)
@@ -132,7 +133,7 @@ def test_state_is_written_in_place() -> None:
     run = Run(FOLLOWINGS)
     places = [getattr(run.state, each.name).data_ptr() for each in fields(StitchState)]
     run.step(motion(6, 1), *FRAMES)
-    run.state.reset([1])
+    run.state.reset(1)
     assert [getattr(run.state, each.name).data_ptr() for each in fields(StitchState)] == places
 
 
