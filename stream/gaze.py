@@ -197,6 +197,7 @@ def jump_frames(degrees: float) -> float:
     return (21.0 + 2.2 * degrees) / _FRAME_MS
 
 
+@lru_cache(maxsize=256)
 def _head_for(point: tuple[float, float]) -> tuple[float, float]:
     """The head's part of a look at `point`: nothing for near ones."""
     far = hypot(*point)

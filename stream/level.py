@@ -54,12 +54,13 @@ class VoiceGate:
 
     def feed(self, samples: NDArray[np.float32]) -> Iterator[Decision]:
         """Decisions for (N,) float32 samples, in order."""
-        joined = np.concatenate([self._rest, samples])
+        joined = np.concatenate([self._rest, samples]) if len(self._rest) else samples
         whole = len(joined) // self._frame * self._frame
         self._rest = joined[whole:]
         frames = joined[:whole].reshape(-1, self._frame)
-        for frame, power in zip(frames, np.square(frames, dtype=np.float64).mean(1).tolist(), strict=True):
-            yield from self._decide(frame, 10 * math.log10(power + 1e-12))
+        exact = frames.astype(np.float64)
+        for frame, energy in zip(frames, np.vecdot(exact, exact).tolist(), strict=True):
+            yield from self._decide(frame, 10 * math.log10(energy / self._frame + 1e-12))
 
     def _decide(self, frame: NDArray[np.float32], level_db: float) -> Iterator[Decision]:
         self._follow_noise(level_db)

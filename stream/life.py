@@ -91,7 +91,7 @@ class Pose:
     """Of `Life` what a face takes that brings the rest itself: `blink`, `head` and `eyes`."""
 
     blink: float
-    head: F64
+    head: tuple[float, float, float]
     eyes: tuple[float, float]
 
 
@@ -100,7 +100,7 @@ class _Stance:
     """`speaking`, `head`, `eyes` and `body` as in `Life`, and how far a `gesture` raises the brows."""
 
     speaking: float
-    head: F64
+    head: tuple[float, float, float]
     eyes: tuple[float, float]
     body: tuple[float, float]
     gesture: float
@@ -132,7 +132,7 @@ class LifeProcess:
             lids[0],
             np.array(lids if self._side > 0 else lids[::-1]),
             min(max(ease, 0.0), 1.0),
-            stance.head,
+            np.array(stance.head),
             np.array(stance.eyes),
             min(max(brow + stance.gesture, 0.0), 1.0),
             np.array(stance.body),
@@ -152,8 +152,9 @@ class LifeProcess:
         breath = self._breath.at(index, speaking, talk.phrases)
         lean = self._posture.lean(index, speaking)
         gesture = self._gestures.at(index, max(speaking, _resumed(index, talk)), talk.beats, talk.ended)
-        head = self._posture.head(index, speaking, breath, lean)
-        head += (look.head[0] + gesture.yaw, gesture.pitch - look.head[1], gesture.roll)
+        yaw, pitch, roll = self._posture.head(index, speaking, breath, lean)
+        across, up = look.head
+        head = yaw + across + gesture.yaw, pitch - up + gesture.pitch, roll + gesture.roll
         return _Stance(speaking, head, look.eyes, (breath, lean), gesture.brow)
 
     def _lips(self, index: int) -> F64:

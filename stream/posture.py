@@ -2,13 +2,8 @@
 
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .chance import BLOCK, Chance
 from .easing import hermite
-
-F64 = NDArray[np.float64]
 
 _SHIFT_FRAMES = 340.0
 """Mean time that the weight rests on one side."""
@@ -38,18 +33,17 @@ class Posture:
         stir = 0.45 * speaking * self._chance.noise("stir", index, 41.0)
         return min(max(self._weight(index) + drift + stir, -1.0), 1.0)
 
-    def head(self, index: int, speaking: float, breath: float, lean: float) -> F64:
-        """(3,) yaw, pitch, roll in degrees at frame `index`."""
+    def head(self, index: int, speaking: float, breath: float, lean: float) -> tuple[float, float, float]:
+        """Yaw, pitch and roll in degrees at frame `index`."""
         slow = [self._chance.noise(f"slow{k}", index, period) for k, period in enumerate(_SLOW_PERIODS)]
         fast = [self._chance.noise(f"fast{k}", index, period) for k, period in enumerate(_FAST_PERIODS)]
-        angles = [
+        yaw, pitch, roll = (
             s * (rest + speaking * stir) + f * (tremor + speaking * life) + against * lean
             for s, f, rest, stir, tremor, life, against in zip(
                 slow, fast, _SLOW_DEG, _TALK_SLOW_DEG, _FAST_DEG, _TALK_FAST_DEG, _LEAN_DEG, strict=True
             )
-        ]
-        angles[1] += _BREATH_DEG * breath
-        return np.array(angles)
+        )
+        return yaw, pitch + _BREATH_DEG * breath, roll
 
     def _weight(self, index: int) -> float:
         """Which side carries the weight."""

@@ -7,6 +7,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
+from types import SimpleNamespace
 from typing import Final, Self
 
 import numpy as np
@@ -100,8 +101,8 @@ class FrameControls:
     alpha: tuple[float, float, float] = (1.0, 1.0, 1.0)
     vad_alpha: float = 1.0
     lip_alpha: float = 1.0
-    delta_expression: Tensor | None = None
-    blink: Tensor | None = None
+    delta_expression: NDArray[np.float32] | None = None
+    blink: NDArray[np.float32] | None = None
     fade_alpha: float | None = None
     fade_items: tuple[Item, ...] = (Item.EXPRESSION,)
 
@@ -158,40 +159,51 @@ class Controls:
             fade_items=_zeros(*flag, len(Item)),
             stitching=_zeros(*flag),
         )
+        desk = Desk(found)
         for slot in range(slots):
-            found.follow_as(slot, Following())
-            found.touch(slot, FrameControls())
+            desk.follow_as(slot, Following())
+            desk.touch(slot, FrameControls())
         return cls(*(getattr(found, each.name).to(device) for each in fields(cls)))
-
-    def follow_as(self, slot: int, following: Following) -> None:
-        """From now on `slot` follows like this. In the host's memory only."""
-        self.follow.numpy()[slot] = _flags(following.factors, len(Item) - 1)
-        factors = [following.factors.get(Item(item), 1.0) for item in range(len(Item) - 1)]
-        self.factor.numpy()[slot] = factors
-        self.relative[slot] = following.relative
-        self.drive_eyes[slot] = following.drive_eyes
-        self.blinking[slot] = following.blinking
-        self.fade[slot] = int(following.fade)
-        self.stitching[slot] = following.stitching
-
-    def touch(self, slot: int, frame: FrameControls) -> None:
-        """What the next frame of `slot` brings; nothing of the frame before stays. In the host's memory only,
-        and as numpy writes it: sixteen slots bring something in every tick."""
-        self.has_delta.numpy()[slot] = [angle is not None for angle in frame.delta]
-        self.delta.numpy()[slot] = [angle or 0.0 for angle in frame.delta]
-        self.alpha.numpy()[slot] = frame.alpha
-        self.vad_alpha.numpy()[slot] = frame.vad_alpha
-        self.lip_alpha.numpy()[slot] = frame.lip_alpha
-        self.delta_expression.numpy()[slot] = _offsets(frame.delta_expression)
-        self.blink.numpy()[slot] = _offsets(frame.blink)
-        self.fading.numpy()[slot] = frame.fade_alpha is not None
-        self.fade_alpha.numpy()[slot] = 1.0 if frame.fade_alpha is None else frame.fade_alpha
-        self.fade_items.numpy()[slot] = _flags(frame.fade_items, len(Item))
 
     def copy_(self, other: "Controls") -> None:
         """All of `other`, which may lie in the host's memory, without allocating."""
         for each in fields(self):
             getattr(self, each.name).copy_(getattr(other, each.name), non_blocking=True)
+
+
+class Desk:
+    """Where the host writes `Controls`, which lie in its memory: as numpy does, in a fifth of the time, since
+    sixteen slots bring something in every tick."""
+
+    def __init__(self, controls: Controls) -> None:
+        self._told = SimpleNamespace(
+            **{each.name: getattr(controls, each.name).numpy() for each in fields(Controls)}
+        )
+
+    def follow_as(self, slot: int, following: Following) -> None:
+        """From now on `slot` follows like this."""
+        told = self._told
+        told.follow[slot] = _flags(following.factors, len(Item) - 1)
+        told.factor[slot] = [following.factors.get(Item(item), 1.0) for item in range(len(Item) - 1)]
+        told.relative[slot] = following.relative
+        told.drive_eyes[slot] = following.drive_eyes
+        told.blinking[slot] = following.blinking
+        told.fade[slot] = int(following.fade)
+        told.stitching[slot] = following.stitching
+
+    def touch(self, slot: int, frame: FrameControls) -> None:
+        """What the next frame of `slot` brings; nothing of the frame before stays."""
+        told = self._told
+        told.has_delta[slot] = [angle is not None for angle in frame.delta]
+        told.delta[slot] = [angle or 0.0 for angle in frame.delta]
+        told.alpha[slot] = frame.alpha
+        told.vad_alpha[slot] = frame.vad_alpha
+        told.lip_alpha[slot] = frame.lip_alpha
+        told.delta_expression[slot] = 0.0 if frame.delta_expression is None else frame.delta_expression
+        told.blink[slot] = 0.0 if frame.blink is None else frame.blink
+        told.fading[slot] = frame.fade_alpha is not None
+        told.fade_alpha[slot] = 1.0 if frame.fade_alpha is None else frame.fade_alpha
+        told.fade_items[slot] = _flags(frame.fade_items, len(Item))
 
 
 def _flags(items: Sequence[Item] | Mapping[Item, float], count: int) -> list[bool]:
@@ -200,7 +212,3 @@ def _flags(items: Sequence[Item] | Mapping[Item, float], count: int) -> list[boo
 
 def _zeros(slots: int, dtype: torch.dtype, *shape: int) -> Tensor:
     return torch.zeros(slots, *shape, dtype=dtype)
-
-
-def _offsets(values: Tensor | None) -> NDArray[np.float32] | float:
-    return 0.0 if values is None else values.reshape(-1).numpy()

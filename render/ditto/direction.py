@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ...stream.blink import BlinkRate
@@ -93,7 +92,7 @@ class Direction:
         blink = None
         if not self._manner.filmed:
             life = self._life.pose(frame - self._first, rate=self._blinks)
-            blink = torch.from_numpy(self._manner.blink.at(min(life.blink, 1.0)))
+            blink = self._manner.blink.at(min(life.blink, 1.0))
             share, drift = _HEAD_SHARE * speaking.calm, _model_angles(life.head)
             pitch, yaw, roll = pitch + share * drift[0], yaw + share * drift[1], roll + share * drift[2]
             across += _EYES_SHARE * life.eyes[0] / _EYES_DEG[0]
@@ -103,7 +102,7 @@ class Direction:
         return FrameControls(
             delta=(pitch + bearing[0], yaw + bearing[1], roll + bearing[2]),
             lip_alpha=max(intensity, 0.0) * lips,
-            delta_expression=torch.from_numpy(look),
+            delta_expression=look,
             blink=blink,
         )
 
@@ -137,7 +136,7 @@ def _whole(mood: F64) -> F64:
     return shares / shares.sum()
 
 
-def _model_angles(head: F64) -> tuple[float, float, float]:
+def _model_angles(head: tuple[float, float, float]) -> tuple[float, float, float]:
     """Pitch, yaw and roll as the model has them."""
-    yaw, pitch, roll = head.tolist()
+    yaw, pitch, roll = head
     return pitch, -yaw, roll

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..surface import Surface
 from . import keypoints
-from .controls import Controls, Following, FrameControls
+from .controls import Controls, Desk, Following, FrameControls
 from .core.choice import ops_for
 from .core.composite import Column, weight_lane
 from .core.mirror import Mirror, gathered, named, sent
@@ -89,7 +89,7 @@ class Painter:
         self._limiter = LimiterState.init(slots, self._device)
         self._past = Past.init(slots, self._device)
         self._told = Mirror(_layout(slots), self._device, ahead=AHEAD)
-        self._brought = gathered(Controls, self._told.host, _CONTROLS)
+        self._desk = Desk(gathered(Controls, self._told.host, _CONTROLS))
         self._brings = {name: tensor.numpy() for name, tensor in self._told.host.items()}
         """What the host tells, as numpy writes it: in a fifth of the time."""
         self._controls = gathered(Controls, self._told.device, _CONTROLS)
@@ -129,7 +129,7 @@ class Painter:
         self._state.reset(slot)
         self._limiter.reset(slot)
         self._past.reset(slot)
-        self._brought.follow_as(slot, following)
+        self._desk.follow_as(slot, following)
 
     @torch.no_grad()
     def start_from(self, slot: int, row: Tensor) -> None:
@@ -203,7 +203,7 @@ class Painter:
         told["share"][:] = 1
         for at, stroke in enumerate(strokes):
             slot = stroke.slot
-            self._brought.touch(slot, stroke.brings)
+            self._desk.touch(slot, stroke.brings)
             told["active"][slot] = True
             told["share"][slot] = self._past.share(slot, stroke.frame)
             told["kept"][slot] = self._past.place(slot, stroke.frame)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from visavis.render.ditto import blinks, keypoints, random_weights
-from visavis.render.ditto.controls import OFFICIAL, POSE, Controls, Fade, Following, FrameControls
+from visavis.render.ditto.controls import OFFICIAL, POSE, Controls, Desk, Fade, Following, FrameControls
 from visavis.render.ditto.motion import Motion, Source
 from visavis.render.ditto.motion_stitch import MotionStitch, StitchState
 from visavis.render.ditto.stitch import StitchNetwork
@@ -35,9 +35,10 @@ def _stitched(file: GoldenFile, cases: dict[str, Case]) -> Iterator[Comparison]:
     network = random_weights.loaded(StitchNetwork(), "stitch_network", file.seed).to(file.device)
     stage = MotionStitch(network, file.device)
     told, controls = Controls.init(len(cases)), Controls.init(len(cases), file.device)
+    desk = Desk(told)
     state = StitchState.init(len(cases), file.device)
     for slot, case in enumerate(cases.values()):
-        told.follow_as(slot, following(file, case))
+        desk.follow_as(slot, following(file, case))
         if row := _row_number(case["setup"].get("d0")):
             state.start_from(slot, driver.at(row))
     draws = [_draws(file, name) for name in cases]
@@ -45,7 +46,7 @@ def _stitched(file: GoldenFile, cases: dict[str, Case]) -> Iterator[Comparison]:
     driven, still = [], []
     for frame in range(frames):
         for slot, case in enumerate(cases.values()):
-            told.touch(slot, frame_controls(file, case, frame, draws[slot]))
+            desk.touch(slot, frame_controls(file, case, frame, draws[slot]))
         controls.copy_(told)
         rows = [min(frame, case["frames"] - 1) for case in cases.values()]
         of_source = [0 if case["image"] else row for case, row in zip(cases.values(), rows, strict=True)]
@@ -102,12 +103,12 @@ def frame_controls(file: GoldenFile, case: Case, frame: int, draws: list[int]) -
         length = setup.get("N_d", -1)
         gaps = setup.get("delta_eye_open_n", blinks.RANDOM if draws else blinks.NEVER)
         plan = blinks.schedule(length if length > 0 else blinks.UNKNOWN_LENGTH, len(lids), gaps, iter(draws))
-        blink = torch.from_numpy(lids[plan[frame % len(plan)]])
+        blink = lids[plan[frame % len(plan)]].reshape(-1)
     return FrameControls(
         delta=(deltas[0], deltas[1], deltas[2]),
         alpha=(alphas[0], alphas[1], alphas[2]),
         vad_alpha=values.get("vad_alpha", 1.0),
-        delta_expression=None if added is None else torch.from_numpy(_array(file, added)),
+        delta_expression=None if added is None else _array(file, added).reshape(-1),
         blink=blink,
         fade_alpha=values.get("fade_alpha"),
         fade_items=tuple(OFFICIAL[key] for key in ([fade_keys] if isinstance(fade_keys, str) else fade_keys)),

@@ -1,11 +1,13 @@
 from dataclasses import fields
 
+import numpy as np
 import pytest
 import torch
 from visavis.render.ditto.controls import (
     HEAD_AND_FACE,
     OFFICIAL,
     Controls,
+    Desk,
     Fade,
     Following,
     FrameControls,
@@ -29,7 +31,7 @@ def test_slots_start_as_pictures_whose_frames_bring_nothing() -> None:
 
 def test_a_video_follows_with_its_expression_alone() -> None:
     controls = Controls.init(2)
-    controls.follow_as(0, Following.of_video())
+    Desk(controls).follow_as(0, Following.of_video())
     assert controls.follow[0].tolist() == [False] * 5 + [True]
     assert controls.drive_eyes.tolist() == [False, True]
 
@@ -48,16 +50,16 @@ def test_a_frame_forgets_what_the_frame_before_brought() -> None:
         alpha=(0.5, 2.0, 1.0),
         vad_alpha=0.3,
         lip_alpha=0.4,
-        delta_expression=torch.ones(1, 63),
-        blink=torch.ones(63),
+        delta_expression=np.ones(63, np.float32),
+        blink=np.ones(63, np.float32),
         fade_alpha=0.5,
         fade_items=(Item.YAW, Item.CANONICAL),
     )
-    controls.touch(0, full)
+    Desk(controls).touch(0, full)
     assert controls.has_delta.tolist() == [[True, False, True]]
     assert controls.fade_items[0].nonzero().flatten().tolist() == [2, 6]
     assert controls.fading.item()
-    controls.touch(0, FrameControls())
+    Desk(controls).touch(0, FrameControls())
     for name, value in blank.items():
         assert torch.equal(getattr(controls, name), value), name
 
@@ -65,8 +67,8 @@ def test_a_frame_forgets_what_the_frame_before_brought() -> None:
 def test_a_slot_is_written_alone_and_in_place() -> None:
     controls = Controls.init(3)
     places = [getattr(controls, each.name).data_ptr() for each in fields(Controls)]
-    controls.follow_as(1, Following(factors={}, relative=False, stitching=False, fade=Fade.FIRST))
-    controls.touch(1, FrameControls(delta=(3.0, 3.0, 3.0)))
+    Desk(controls).follow_as(1, Following(factors={}, relative=False, stitching=False, fade=Fade.FIRST))
+    Desk(controls).touch(1, FrameControls(delta=(3.0, 3.0, 3.0)))
     for each in fields(Controls):
         tensor = getattr(controls, each.name)
         assert torch.equal(tensor[0], tensor[2])
@@ -76,8 +78,8 @@ def test_a_slot_is_written_alone_and_in_place() -> None:
 
 def test_all_can_be_copied_from_another_memory() -> None:
     host, device = Controls.init(2), Controls.init(2)
-    host.follow_as(0, Following.of_video())
-    host.touch(1, FrameControls(vad_alpha=0.2))
+    Desk(host).follow_as(0, Following.of_video())
+    Desk(host).touch(1, FrameControls(vad_alpha=0.2))
     device.copy_(host)
     for each in fields(Controls):
         assert torch.equal(getattr(device, each.name), getattr(host, each.name))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 from visavis.render.ditto import keypoints
-from visavis.render.ditto.controls import POSE, Controls, Fade, Following, FrameControls, Item
+from visavis.render.ditto.controls import POSE, Controls, Desk, Fade, Following, FrameControls, Item
 from visavis.render.ditto.motion import Motion, Source
 from visavis.render.ditto.motion_stitch import Driven, MotionStitch, StitchState
 from visavis.render.ditto.stitch import StitchNetwork, StitchSize
@@ -25,7 +25,9 @@ FRAMES = (
     FrameControls(delta=(2.0, None, -3.0), alpha=(0.7, 1.3, 0.4)),
     FrameControls(vad_alpha=0.3, lip_alpha=0.5),
     FrameControls(fade_alpha=0.4, fade_items=(Item.EXPRESSION, Item.PITCH, Item.TRANSLATION)),
-    FrameControls(blink=torch.linspace(-0.1, 0.1, 63), delta_expression=torch.linspace(0, 0.2, 63)),
+    FrameControls(
+        blink=torch.linspace(-0.1, 0.1, 63).numpy(), delta_expression=torch.linspace(0, 0.2, 63).numpy()
+    ),
     FrameControls(delta=(None, 1.0, None), fade_alpha=0.0, fade_items=EVERYTHING),
 )
 
@@ -60,18 +62,18 @@ class Run:
         self.points = keypoints.transform(self.faces.motion, self.faces.canonical)
         self.active = torch.ones(slots, dtype=torch.bool)
         for slot, following in enumerate(followings):
-            self.controls.follow_as(slot, following)
+            Desk(self.controls).follow_as(slot, following)
 
     def step(self, driving: Motion, *frames: FrameControls) -> Tensor:
         for slot, frame in enumerate(frames):
-            self.controls.touch(slot, frame)
+            Desk(self.controls).touch(slot, frame)
         return self.stage.step(
             self.faces, self.points, driving, controls=self.controls, state=self.state, active=self.active
         )
 
     def moved(self, driving: Motion, frame: FrameControls = FRAMES[0]) -> Driven:
         """The only slot's face before the network."""
-        self.controls.touch(0, frame)
+        Desk(self.controls).touch(0, frame)
         return self.stage.move(
             self.faces, driving, controls=self.controls, state=self.state, active=self.active
         )
@@ -167,7 +169,7 @@ def test_only_lips_and_eyes_take_the_drivers_expression() -> None:
 def test_blinking_eyes_are_the_sources_and_the_offset() -> None:
     run = Run((Following(relative=False, blinking=True),))
     offset = torch.linspace(-1, 1, 63)
-    found = run.moved(motion(1, 3), FrameControls(blink=offset)).expression[0]
+    found = run.moved(motion(1, 3), FrameControls(blink=offset.numpy())).expression[0]
     eyes = keypoints.columns(keypoints.EYES).bool()
     torch.testing.assert_close(found[eyes], (run.faces.motion.expression[0] + offset)[eyes])
 
@@ -249,7 +251,7 @@ def test_driven_eyes_keep_their_aim_and_others_do_not() -> None:
     driven = run.moved(motion(1, 3))
     aimed = run.stage.aim(driven, run.controls, run.state)
     assert (aimed.expression - driven.expression).count_nonzero() == 4
-    run.controls.follow_as(0, Following(drive_eyes=False))
+    Desk(run.controls).follow_as(0, Following(drive_eyes=False))
     assert torch.equal(run.stage.aim(driven, run.controls, run.state).expression, driven.expression)
 
 
