@@ -38,6 +38,7 @@ class Trial(msgspec.Struct, frozen=True):
     layers: int
     decibels: float
     cosine: float
+    is_close: bool
     sixteen_ms: float
     eight_ms: float
 

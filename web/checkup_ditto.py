@@ -27,6 +27,9 @@ from .card import Facts, Trial
 from .findings import Finding, from_error, lacking, note, ok
 
 SLOW: Final = "Ditto draws a frame in many seconds on a CPU: make clips with it, and serve a presenter"
+_TOO_FAR: Final = (
+    "leave out --low-bits: on frames it was not fitted to, pictures are further off than they may be"
+)
 _GIB: Final = 1 << 30
 
 
@@ -149,7 +152,10 @@ def eight_bits(
         found = ask(names[0], weights)
     except SetupError as error:
         return [note(about, f"they cannot be measured: {error}", "")]
-    return [ok(about, _gain(names[0], one)) for one in found]
+    return [
+        ok(about, _gain(names[0], one)) if one.is_close else note(about, _gain(names[0], one), _TOO_FAR)
+        for one in found
+    ]
 
 
 def _gain(name: str, trial: Trial) -> str:

@@ -27,7 +27,7 @@ from ...stream.visemes import VISEMES
 from ..avatar import Avatar, find_avatar, own_avatars
 from ..engine import Due
 from .checkpoints import Source, find, load, loaded_network, parse_source
-from .core.calibration import calibrate, compared, drawn
+from .core.calibration import Limits, calibrate, compared, drawn
 from .core.choice import ops_for
 from .core.decoder import FastDecoder
 from .core.low_bits import FORMATS, Format, LowBits, keep, kept, path_beside
@@ -55,12 +55,14 @@ _ROWS_A_TICK: Final = 4
 @dataclass(frozen=True, slots=True)
 class Trial:
     """What 8 bits of `format` give on a face: `layers` of the decoder read them, pictures are `decibels` and
-    `cosine` close to those of 16 bits, and the decoder takes so long for a frame in a batch of 8."""
+    `cosine` close to those of 16 bits, which `is_close` says is enough, and the decoder takes so long for a
+    frame in a batch of 8."""
 
     format: Format
     layers: int
     decibels: float
     cosine: float
+    is_close: bool
     sixteen_ms: float
     eight_ms: float
 
@@ -143,6 +145,7 @@ def trials(networks: Networks, decoder: Decoder, avatar: Avatar) -> list[Trial]:
                 len(plan.fits),
                 round(close.decibels, 2),
                 close.cosine,
+                Limits().allow(close),
                 spent["sixteen"],
                 spent["eight"],
             )

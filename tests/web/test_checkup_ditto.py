@@ -193,7 +193,7 @@ def test_a_server_in_8_bits_needs_a_card_and_a_face() -> None:
 
 def asked(avatar: str, weights: str | None) -> list[Trial]:
     assert (avatar, weights) == ("anna", "random:1")
-    return [Trial("int8", 30, 46.2, 0.99991, 1.5, 1.1)]
+    return [Trial("int8", 30, 46.2, 0.99991, True, 1.5, 1.1)]
 
 
 def test_8_bits_are_measured_on_the_first_face_of_ones_own() -> None:
@@ -203,6 +203,16 @@ def test_8_bits_are_measured_on_the_first_face_of_ones_own() -> None:
     assert found.level is Level.OK
     for said in ("int8 on anna", "1.10 instead of 1.50 ms", "46.2 dB", "--low-bits int8; 30 layers"):
         assert said in found.said
+
+
+def test_8_bits_that_are_too_far_off_are_advised_against() -> None:
+    def far(avatar: str, weights: str | None) -> list[Trial]:
+        return [Trial("int8", 33, 39.9, 0.9998, False, 1.5, 1.1)]
+
+    tiny.write("anna")
+    (found,) = eight_bits(far, FACTS, None)
+    assert found.level is Level.NOTE
+    assert "leave out --low-bits" in found.advice
 
 
 def test_8_bits_are_measured_only_where_they_could_be_used() -> None:
