@@ -54,7 +54,7 @@ _SEALED, _FUNNEL_SEALED = 1.05, 0.2
 """Of the jaw's opening and the lips' funnel: lips that reach toward each other so far meet."""
 SEALING = 1.5
 """Lips on their way reach by this power of how far they are held: so the gap between them grows evenly."""
-_OBEYS: Final = {(1, name): 0.45 for name in ("pp", "ff")} | {(2, name): 2.2 for name in ("th", "dd", "nn")}
+_OBEYS: Final = {(1, "pp"): 0.45, (1, "ff"): 0.45, (2, "th"): 4.0, (2, "dd"): 2.2, (2, "nn"): 2.2}
 """Of a sound's strength, what the jaw (1) feels of one that the lips close for, and how much more the tongue
 (2) of one that its tip makes."""
 _ROOM: Final = 0.41

@@ -109,7 +109,7 @@ SHAPES: Final[dict[str, Shape]] = {
         (0.3, 0.0, 0.2),
     ),
     "th": Shape(
-        {"jawOpen": 0.21, "mouthLowerDown": 0.28, "mouthUpperUp": 0.08, "tongueOut": 0.78},
+        {"jawOpen": 0.21, "mouthLowerDown": 0.28, "mouthUpperUp": 0.08, "tongueOut": 0.9},
         1.35,
         3.2,
         3.2,
