@@ -53,7 +53,8 @@ class VoiceGate:
         self.is_open = False
 
     def feed(self, samples: NDArray[np.float32]) -> Iterator[Decision]:
-        """Decisions for (N,) float32 samples, in order."""
+        """Decisions for (N,) float32 samples, in order. They are kept and given on as they are: nobody may
+        write to them any more."""
         joined = np.concatenate([self._rest, samples]) if len(self._rest) else samples
         whole = len(joined) // self._frame * self._frame
         self._rest = joined[whole:]

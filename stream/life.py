@@ -142,7 +142,7 @@ class LifeProcess:
         )
 
     def pose(self, index: int, *, talk: Talk = SILENCE, rate: BlinkRate) -> Pose:
-        """As `at`, in half the time."""
+        """Those parts of `at` alone, in half the time."""
         stance = self._stance(index, talk)
         return Pose(self._blinks.at(index, rate, stance.speaking), stance.head, stance.eyes)
 

@@ -27,9 +27,7 @@ from .card import Facts, Trial
 from .findings import Finding, from_error, lacking, note, ok
 
 SLOW: Final = "Ditto draws a frame in many seconds on a CPU: make clips with it, and serve a presenter"
-_TOO_FAR: Final = (
-    "leave out --low-bits: on frames it was not fitted to, pictures are further off than they may be"
-)
+_TOO_FAR: Final = "on frames that it was not fitted to, pictures are further off than they may be"
 _GIB: Final = 1 << 30
 
 
@@ -153,7 +151,9 @@ def eight_bits(
     except SetupError as error:
         return [note(about, f"they cannot be measured: {error}", "")]
     return [
-        ok(about, _gain(names[0], one)) if one.is_close else note(about, _gain(names[0], one), _TOO_FAR)
+        ok(about, _gain(names[0], one))
+        if one.is_close
+        else note(about, _gain(names[0], one), f"do without {one.format}: {_TOO_FAR}")
         for one in found
     ]
 

@@ -180,3 +180,13 @@ def test_the_life_of_a_resting_mouth_ends_with_speech() -> None:
     process = LifeProcess(3)
     for index in range(0, 2000, 20):
         assert not process.at(index, talk=Talk(lambda _: 1.0), rate=USUAL).lips.any()
+
+
+@pytest.mark.parametrize("talk", [SILENCE, Talk(lambda _: 0.6, phrases=(40,), beats=(Beat(60, 0.8),))])
+def test_a_pose_is_part_of_life(talk: Talk) -> None:
+    process = LifeProcess(5)
+    for index in range(0, 400, 7):
+        pose, life = process.pose(index, talk=talk, rate=USUAL), process.at(index, talk=talk, rate=USUAL)
+        assert pose.blink == life.blink
+        assert np.array_equal(pose.head, life.head)
+        assert np.array_equal(pose.eyes, life.eyes)

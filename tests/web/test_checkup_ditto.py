@@ -207,12 +207,16 @@ def test_8_bits_are_measured_on_the_first_face_of_ones_own() -> None:
 
 def test_8_bits_that_are_too_far_off_are_advised_against() -> None:
     def far(avatar: str, weights: str | None) -> list[Trial]:
-        return [Trial("int8", 33, 39.9, 0.9998, False, 1.5, 1.1)]
+        return [
+            Trial("e4m3", 27, 42.4, 0.9999, True, 1.5, 1.2),
+            Trial("int8", 33, 39.9, 0.9998, False, 1.5, 1.1),
+        ]
 
     tiny.write("anna")
-    (found,) = eight_bits(far, FACTS, None)
-    assert found.level is Level.NOTE
-    assert "leave out --low-bits" in found.advice
+    near, far_off = eight_bits(far, FACTS, None)
+    assert (near.level, near.advice) == (Level.OK, "")
+    assert far_off.level is Level.NOTE
+    assert "do without int8" in far_off.advice
 
 
 def test_8_bits_are_measured_only_where_they_could_be_used() -> None:

@@ -263,6 +263,7 @@ def test_a_soft_voice_opens_the_mouth_less_but_rounds_it_almost_as_much() -> Non
 def test_a_tongue_between_the_teeth_has_room_however_soft_its_sound_is() -> None:
     soft, usual = (units("eh*13 th*2 eh*13", scale) for scale in (0.45, 1.0))
     assert soft[TONGUE_OUT] > 0.3
+    assert units("eh*11 th*6 eh*11")[TONGUE_OUT] > 0.7
     assert soft[JAW] > 0.4 * soft[TONGUE_OUT]
     assert soft[JAW] < usual[JAW]
 

@@ -20,7 +20,7 @@ def front(name: str, part: int) -> NDArray[np.intp]:
     return np.flatnonzero((mesh.part == part) & (np.abs(mesh.rest[:, 0]) < 0.06))
 
 
-@pytest.mark.parametrize("out", [0.3, 0.5, 0.78])
+@pytest.mark.parametrize("out", [0.3, 0.5, 0.78, 0.9])
 @pytest.mark.parametrize("tip", [0.0, 0.4, 0.8])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_tongue_that_is_out_lies_under_the_upper_teeth_and_over_the_lower_ones(
