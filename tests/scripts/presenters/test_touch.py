@@ -31,6 +31,18 @@ def test_a_stray_hair_goes_and_a_dense_tail_thins() -> None:
     np.testing.assert_array_equal(browed(color, np.zeros((SIDE, SIDE))), color)
 
 
+def test_a_grey_brow_keeps_light_hairs_and_loses_its_brown() -> None:
+    color = np.full((SIDE, SIDE, 3), SKIN, np.float32)
+    color[76:84, 60:100] = (70, 62, 58)
+    color[76:84, 60:100:4] = (214, 206, 198)
+    near = np.ones((SIDE, SIDE))
+    brown, grey = (browed(color, near, None, share)[78:82, 64:96].reshape(-1, 3) for share in (0.0, 1.0))
+    redness = [float((hairs[:, 0] / hairs[:, 2]).mean()) for hairs in (brown, grey)]
+    assert redness[1] < redness[0] - 0.1
+    assert grey.mean(1).max() > brown.mean(1).max() + 10
+    np.testing.assert_array_equal(browed(color, np.zeros((SIDE, SIDE)), None, 1.0), color)
+
+
 def test_a_brow_is_the_twin_of_the_other() -> None:
     color = np.full((SIDE, SIDE, 3), SKIN, np.float32)
     color[40:46, 20:60] = (120, 90, 70)
