@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from .base import F64, smooth
+from .browline import line
 from .looks import BrowLook
 from .nodes import add_strands, hair_material
-from .places import line
 from .surface import Surface, tangent, unit
 
 KNOTS = 7

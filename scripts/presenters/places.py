@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from .base import F64, load_mask, smooth
-from .looks import LOOKS, BrowLook
+from .browline import line
+from .looks import LOOKS
 from .person import Person
 from .touch import Twin
 
@@ -72,12 +73,6 @@ def grey_brows(person: Person, points: F64) -> F64:
     along = np.clip((np.abs(points[:, 0]) - look.x[0]) / (look.x[1] - look.x[0]), 0, 1)
     off = np.abs(points[:, 1] - person.landmarks.between[1] - line(look, along))
     return look.grey * smooth(0.085, 0.055, off) * about_brows(person, points)
-
-
-def line(look: BrowLook, along: F64) -> F64:
-    """Height over the eyes of a brow's middle (N,), `along` it from the nose, 0, to the temple, 1."""
-    rise = look.arch * np.sin(np.clip(along / 0.66, 0, 1.6) * np.pi / 2)
-    return look.y + rise - look.fall * np.clip((along - 0.66) / 0.34, 0, 1) ** 1.5
 
 
 def lips(person: Person) -> tuple[F64, F64]:

@@ -155,7 +155,7 @@ def _touched(person: Person, skin: Skin, color: F32) -> F32:
     if LOOKS[person.cast.name].beard is None:
         return color
     upper, lower = (_continued(skin.piece, part[origin]) for part in places.lips(person))
-    return touch.rimless(touch.lipped(color, upper, lower), upper)
+    return touch.lipped(color, upper, lower)
 
 
 def _porous(person: Person, skin: Skin, color: F32) -> F32:
