@@ -25,8 +25,8 @@ SWING_DEG: Final = (25.0, 18.0)
 """Turn of an eye at full gaze, across and up or down."""
 _GLINT_AT: Final = np.array([-0.11, -0.12], np.float32)
 _GLINT_FOLLOW, _GLINT_RADIUS, _GLINT_BELOW = 0.45, 0.042, 0.085
-"""Where the light is mirrored in an eye that looks straight ahead, how much of a turn it goes along with, how
-large it is, and how far it stays below the upper lid's edge."""
+"""Where the light is mirrored in an eye that looks at the viewer, from its pupil, how much of a turn it goes
+along with, how large it is, and how far it stays below the upper lid's edge."""
 _GLINT = 215.0
 _SHADOW_REST, _SHADOW_DEPTH, _SHADOW_REACH = 0.50, 0.24, 0.30
 """How dark the shadow under the upper lid is at rest, how much darker under a lowered one, and how far it
@@ -47,7 +47,7 @@ _IRIS, _IRIS_EDGE = 0.33, 0.27
 _KEPT = 0.75
 """From this place on the texture is shown as it is."""
 _SHRINK = (_IRIS / _IRIS_EDGE - 1.0) / (1.0 - (_IRIS_EDGE / _KEPT) ** 2) ** 2
-_COVERED = 0.02
+_COVERED = 0.08
 """How much of the iris' height the edge of the upper lid's skin hides at rest; lashes hide some more."""
 _INWARDS = 0.007
 """How far from the middle of its opening an eye that looks at the viewer turns to the nose, in widths of the
@@ -59,7 +59,7 @@ _LID_NEAR, _LID_MIDDLE = 1.35, 0.3
 """Where the middle of a lid's edge is looked for, in radii of the eye."""
 _SIDES: Final = ("Left", "Right")
 _LIDS: Final = tuple([UNITS.index(f"{unit}{side}") for unit in ("eyeBlink", "eyeWide")] for side in _SIDES)
-_LOWER, _MOST_HELD, _MOST_LIFTED = 0.34, 0.3, 0.5
+_LOWER, _MOST_HELD, _MOST_LIFTED = 0.34, 0.3, 0.6
 """How far the lower lid is raised at rest, and how much of a blink or of wide eyes the upper one may need to
 rest in its place."""
 _BEND = 0.55
@@ -104,7 +104,8 @@ class Eye:
         """(4,) for `draw_eye` with face `units` (52,) and `gaze` (2,): where the light is mirrored, where the
         lid's edge is, how dark its shadow."""
         swing = np.array([gaze[0] * SWING_DEG[0], -gaze[1] * SWING_DEG[1]], np.float32) / 90
-        glint = _GLINT_AT + _GLINT_FOLLOW * swing
+        ahead = np.array([self._ahead * 2 / np.pi, 0.0], np.float32)
+        glint = _GLINT_AT + ahead + _GLINT_FOLLOW * swing
         height = self._lid + units @ self._lid_moves
         rest, now = (float(_place((each - self._center[1]) / self._radius)) for each in (self._lid, height))
         lowered = min(max((now - rest) / 0.35, 0.0), 1.0)

@@ -14,12 +14,15 @@ from .surface import Roots, Surface, tangent, unit
 from .whiskers import beard_density
 
 KNOTS = 7
-ABOVE_LIP, TRIMMED = 0.015, 0.022
-"""Share of the lip up to which the moustache grows down to it, and how far from its red it is trimmed, in
-dm."""
-MOUSTACHE = 90_000
-"""Roots that are tried on all of the body for a denser moustache, which leaves no notch under the nose."""
-CORNER: Final = (0.045, 0.018)
+ABOVE_LIP, TRIMMED = 0.10, 0.004
+"""Share of the lip up to which the moustache grows down to it, and how far from its red it ends, in dm."""
+OVER: Final = (0.25, -0.022, 0.018)
+"""Share of its hairs that fall over the lip's edge, and how far hairs end before it and over it, in dm."""
+MOUSTACHE = 40_000
+"""Roots that are tried on all of the body for a denser moustache and where it joins the beard."""
+GAP = 0.55
+"""How much thinner it is in the groove under the nose."""
+CORNER: Final = (0.030, 0.014)
 """How far around the corners of the mouth, across and up, no hair grows."""
 LEADERS, LEANING = 2600, 0.35
 """Strands that others lean to, so that the beard has locks, and how far they lean at most."""
@@ -27,9 +30,9 @@ RED, FINE = 0.35, 7
 """From which share of lip on skin is lip, and into how many points a triangle's side is divided there."""
 GREY = 0.54
 """Share of grey hairs."""
-PEPPER = 0.22
+PEPPER = 0.20
 """How many fewer there are in the moustache, on which the key light falls."""
-UNDER_NOSE = 0.12
+UNDER_NOSE = 0.05
 """How much lighter hairs are in the shade of the nose, which would make a dark tuft of them."""
 OUTLINE: Final = (0.42, 0.26)
 """Cosines between skin and view from none to all of whose roots belong to the outline."""
@@ -67,10 +70,9 @@ def _moustache(person: Person, at: F64) -> F64:
     """How likely a further hair grows in the moustache, most under the nose, at points (N, 3)."""
     marks = person.landmarks
     x, y = np.abs(at[:, 0]), at[:, 1] - marks.mouth[1]
-    high = smooth(0.02, 0.07, y) * smooth(0.34, 0.24, y) * (at[:, 2] > marks.mouth[2] - 0.25)
-    shaded = 0.8 * smooth(0.11, 0.17, y) * smooth(0.15, 0.07, x)
-    middle = 0.55 * smooth(marks.mouth_half, marks.mouth_half - 0.10, x) + 0.45 * smooth(0.16, 0.05, x)
-    return high * middle * (1 - shaded)
+    high = smooth(-0.10, 0.02, y) * smooth(0.34, 0.24, y) * (at[:, 2] > marks.mouth[2] - 0.30)
+    middle = 0.80 * smooth(marks.mouth_half + 0.14, marks.mouth_half, x) + 0.20 * smooth(0.16, 0.05, x)
+    return high * middle * (1 - GAP * smooth(0.035, 0.010, x) * smooth(0.10, 0.14, y))
 
 
 def _outlines(person: Person, roots: Roots, view: str) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
@@ -103,8 +105,8 @@ def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.
     edge = beard_density(surface.person, look)(roots.at)
     grown = look.length * (0.40 + 0.72 * rng.random(len(x))) * (0.20 + 0.80 * edge)
     chin = smooth(0.60, 0.14, np.abs(x)) * smooth(marks.mouth[1] - 0.16, marks.mouth[1] - 0.34, y)
-    grown *= 1 + 0.55 * chin + 0.30 * lip
-    grown = np.where(lip > 0.3, np.minimum(grown, _above_lip(surface, start)), grown)
+    grown *= 1 + 0.55 * chin + 0.60 * lip
+    grown = np.where(lip > 0.3, np.minimum(grown, _to_edge(surface, start, rng)), grown)
     curl = rng.normal(0, 0.08, aim.shape)
     along = np.linspace(0, 1, KNOTS)
     bow = aim * 0.45 + curl
@@ -116,9 +118,14 @@ def _grown(surface: Surface, roots: Roots, posed: F64, look: BeardLook, rng: np.
     return paths + (leaders[near] - paths) * pull
 
 
-def _above_lip(surface: Surface, start: F64) -> F64:
-    """How long hairs from `start` (N, 3) may be to end above the lips' red."""
-    return 0.006 + 0.92 * np.maximum(_to_lips(surface, start) - TRIMMED, 0)
+def _to_edge(surface: Surface, start: F64, rng: np.random.Generator) -> F64:
+    """How long hairs from `start` (N, 3) may be to end about the lips' edge, some before it and some over
+    it."""
+    share, before, over = OVER
+    past = np.where(
+        rng.random(len(start)) < share, over * rng.random(len(start)), before * rng.random(len(start))
+    )
+    return np.maximum(0.010, _to_lips(surface, start) + past)
 
 
 def _to_lips(surface: Surface, at: F64) -> F64:

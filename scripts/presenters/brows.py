@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .base import F64, smooth
+from .browline import line
 from .looks import BrowLook
 from .nodes import add_strands, hair_material
 from .surface import Surface, tangent, unit
@@ -28,13 +29,11 @@ def _brow(
     surface: Surface, look: BrowLook, posed: F64, side: float, rng: np.random.Generator
 ) -> tuple[F64, F64]:
     """Paths (N, KNOTS, 3) and tones (N,) of one brow; `along` runs from the nose to the temple."""
-    along = rng.beta(1.3, 1.05, look.hairs)
+    along = rng.beta(*look.ends, look.hairs)
     across = np.clip(rng.normal(0, 0.29, look.hairs), -0.75, 0.75)
     thick = look.thick * smooth(-0.14, 0.28, along) * (1 - 0.55 * smooth(0.45, 1.02, along))
     x = look.x[0] + (look.x[1] - look.x[0]) * along
-    rise = look.arch * np.sin(np.clip(along / 0.66, 0, 1.6) * np.pi / 2)
-    drop = look.fall * np.clip((along - 0.66) / 0.34, 0, 1) ** 1.5
-    y = surface.person.landmarks.between[1] + look.y + rise - drop + across * thick
+    y = surface.person.landmarks.between[1] + line(look, along) + across * thick
     roots = surface.under(side * x, y)
     start, normal = roots.on(posed), unit(roots.on(surface.normals))
     lean = np.interp(along, [0, 0.10, 0.35, 0.7, 1], [82, 62, 34, 10, -20]) - across * 42

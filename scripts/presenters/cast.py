@@ -154,11 +154,11 @@ MARCUS: Final = Cast(
                     "mouthSmile": 0.26,
                     "cheekSquint": 0.12,
                     "mouthDimple": 0.08,
-                    "eyeWide": 0.35,
-                    "browOuterUp": 0.10,
+                    "eyeWide": 0.22,
+                    "browDown": 0.12,
                 }
             )
-            | {"jawOpen": -0.025, "browInnerUp": -0.30}
+            | {"jawOpen": -0.025, "browInnerUp": -0.35}
         ),
         slim=0.26,
         teeth_drop=0.045,

@@ -43,7 +43,7 @@ FEATHER_PX, EVEN_PX = 20, 9
 SEED = 11
 HAIR_PX: Final = (0.7, 4.0)
 """Width and length of a hair of stubble, in master pixels."""
-FADE_PX, FADE_UNEVEN_PX = 15.0, 4.5
+FADE_PX, FADE_UNEVEN_PX = 22.0, 8.0
 """Over how much hair at a temple goes over into skin, and how far single hairs reach, in master pixels."""
 KNOWN: Final = 64
 """Alpha from which a layer's colour counts in full."""

@@ -24,16 +24,21 @@ HAIRLINES: Final = MappingProxyType(
         ),
         "cropped": (
             (0, 0.20, 0.42, 0.64, 0.84, 0.95, 1.02, 1.16, 1.26, 1.5, 1.75, 2.1, 3.2),
-            (0.63, 0.64, 0.71, 0.62, 0.36, 0.10, -0.22, -0.26, 0.02, 0.08, -0.20, -0.46, -0.62),
+            (0.64, 0.67, 0.78, 0.72, 0.42, 0.12, -0.22, -0.30, 0.02, 0.08, -0.20, -0.46, -0.62),
         ),
     }
 )
 """Height of the hairline over the eyes in dm by the angle in radians from the face round to the back."""
+THINNING: Final = MappingProxyType(
+    {"bob": ((0.0,), (0.13,)), "cropped": ((0, 0.5, 0.8, 1.0, 1.2), (0.28, 0.30, 0.22, 0.16, 0.13))}
+)
+"""Over how much height in dm, by the same angle, hair becomes dense."""
 
 
 def scalp(person: Person, style: str) -> Density:
     """Where scalp hair grows: 0 below the hairline, 1 from about 1 cm above it."""
     angles, heights = HAIRLINES[style]
+    thinning = THINNING[style]
     middle = person.landmarks.between + np.array([0, 0.35, -0.95])
     eyes = person.landmarks.between[1]
     ears = cKDTree(person.limit(person.rest)[_ears(person)])
@@ -42,7 +47,8 @@ def scalp(person: Person, style: str) -> Density:
         x, y, z = at.T
         angle = np.arctan2(np.abs(x), z - middle[2])
         uneven = 0.020 * np.sin(9 * x + 3) + 0.014 * np.sin(23 * x + 11 * z) + 0.008 * np.sin(61 * x - 37 * y)
-        above = np.clip((y - np.interp(angle, angles, heights) - eyes + uneven) / 0.13 + 0.1, 0, 1)
+        high = y - np.interp(angle, angles, heights) - eyes + uneven
+        above = np.clip(high / np.interp(angle, *thinning) + 0.1, 0, 1)
         return above * smooth(0.012, 0.04, ears.query(at)[0])
 
     return density

@@ -79,7 +79,8 @@ class HairLook:
 
 @dataclass(frozen=True, slots=True)
 class BrowLook:
-    """Where the brow runs (x from the nose outward, y above the eyes' centres) and its hairs."""
+    """Where the brow runs (x from the nose outward, y above the eyes' centres) and its hairs;
+    `ends` are how few of them grow at the nose and at the temple, `grey` how far they are salt and pepper."""
 
     dark: Rgb
     light: Rgb
@@ -91,6 +92,8 @@ class BrowLook:
     thick: float
     length: float
     radius: float
+    ends: tuple[float, float] = (1.3, 1.05)
+    grey: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,35 +209,37 @@ MARCUS: Final = Look(
     eye=EyeLook(ring=(26, 34, 44), outer=(74, 96, 112), inner=(122, 124, 108), seed=9),
     hair=HairLook(
         style="cropped",
-        dark=(36, 31, 28),
-        light=(150, 146, 142),
+        dark=(40, 33, 28),
+        light=(150, 144, 137),
         bias=1.3,
         roughness=0.40,
         strands=52000,
         radius=0.0015,
-        grade=Grade(tone=118, even=0.2, calm=0.35, tint=(1.035, 0.99, 0.955), share=0.85, fine=1.15),
+        grade=Grade(tone=100, even=0.2, calm=0.62, tint=(1.06, 0.985, 0.925), share=0.80, fine=1.15),
     ),
     brow=BrowLook(
-        dark=(50, 43, 39),
-        light=(120, 110, 102),
-        hairs=820,
-        x=(0.115, 0.53),
-        y=0.148,
-        arch=0.052,
-        fall=0.038,
-        thick=0.100,
-        length=0.078,
-        radius=0.0013,
+        dark=(44, 39, 36),
+        light=(156, 148, 140),
+        hairs=760,
+        x=(0.105, 0.54),
+        y=0.138,
+        arch=0.040,
+        fall=0.012,
+        thick=0.092,
+        length=0.076,
+        radius=0.0012,
+        ends=(1.75, 1.45),
+        grey=0.8,
     ),
     beard=BeardLook(
-        dark=(50, 42, 37),
-        light=(192, 181, 169),
+        dark=(56, 44, 35),
+        light=(192, 180, 166),
         bias=1.0,
         strands=40000,
         length=0.062,
         radius=0.0013,
         grade=Grade(
-            tone=104, even=0.45, calm=0.45, tint=(1.05, 0.985, 0.955), share=0.8, fine=1.05, region_px=20.0
+            tone=102, even=0.45, calm=0.45, tint=(1.075, 0.985, 0.91), share=0.7, fine=1.15, region_px=20.0
         ),
     ),
     light=LightLook(rim_right=75.0, rim_left=60.0, top=70.0),

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from .base import F64, load_mask, smooth
+from .browline import line
 from .looks import LOOKS
 from .person import Person
 from .touch import Twin
@@ -64,6 +65,14 @@ def about_brows(person: Person, points: F64) -> F64:
     across = smooth(look.x[0] - 0.14, look.x[0] - 0.08, x) * smooth(look.x[1] + 0.12, look.x[1] + 0.06, x)
     high = smooth(look.arch + 0.14, look.arch + 0.09, y) * smooth(-0.11, -0.075, y)
     return across * high * (points[:, 2] > between[2] - 0.5)
+
+
+def grey_brows(person: Person, points: F64) -> F64:
+    """How far `points` (N, 3) are in brows of salt and pepper, 0..1."""
+    look = LOOKS[person.cast.name].brow
+    along = np.clip((np.abs(points[:, 0]) - look.x[0]) / (look.x[1] - look.x[0]), 0, 1)
+    off = np.abs(points[:, 1] - person.landmarks.between[1] - line(look, along))
+    return look.grey * smooth(0.085, 0.055, off) * about_brows(person, points)
 
 
 def lips(person: Person) -> tuple[F64, F64]:

@@ -142,14 +142,20 @@ def _touched(person: Person, skin: Skin, color: F32) -> F32:
     hollow = np.zeros(len(points))
     normals = person.normals(person.limit(person.rest))[origin]
     hollow[mine] = places.hollows(points[mine], normals[mine])
-    parts = (ear, hollow, places.cheeks(person, points), places.about_brows(person, points))
-    ear, hollow, cheek, brow = (_continued(skin.piece, part) for part in parts)
+    parts = (
+        ear,
+        hollow,
+        places.cheeks(person, points),
+        places.about_brows(person, points),
+        places.grey_brows(person, points),
+    )
+    ear, hollow, cheek, brow, grey = (_continued(skin.piece, part) for part in parts)
     place = np.stack([_continued(skin.piece, each) for each in points.T], 2)
-    color = touch.browed(touch.eared(color, ear, hollow, cheek), brow, places.twins(place, brow))
+    color = touch.browed(touch.eared(color, ear, hollow, cheek), brow, places.twins(place, brow), grey)
     if LOOKS[person.cast.name].beard is None:
         return color
     upper, lower = (_continued(skin.piece, part[origin]) for part in places.lips(person))
-    return touch.rimless(touch.lipped(color, upper, lower), upper)
+    return touch.lipped(color, upper, lower)
 
 
 def _porous(person: Person, skin: Skin, color: F32) -> F32:

@@ -16,8 +16,6 @@ EAR_HUE, EAR_SHADE = 0.75, 0.62
 LIP_TEXELS, LIP_EVEN, LIP_GAIN, LIP_LIGHT = 9.0, 0.75, 2.2, 0.88
 """Over how much the light on a lip is judged, how far an upper lip in the shade of a moustache takes on its
 share, the last number, of the light of the lower one, and how much lighter it gets at most."""
-RIM_TEXELS, RIM_LESS = 13, 0.85
-"""Wider than the rim over a lip, and how far it is taken away."""
 BROW_TEXELS, STRAY_TEXELS = 41, 5.0
 """Wider than a brow, and over how much a brow is one mass rather than hairs."""
 RED: Final = (0.14, 0.26)
@@ -28,6 +26,11 @@ DENSEST, BLEND, BLEND_TEXELS = 0.36, 0.30, 1.5
 """The darkest that a mass may be, and how far and how widely its hairs run into each other."""
 ASH = 0.45
 """How far hairs of brows lose the red that light takes on between them."""
+SALT, LOOSE, DENSER = 0.45, 0.6, 0.35
+"""How much lighter than skin grey hairs of brows may be, how much sparser, and how much darker in all."""
+PEPPER: Final = (1.09, 0.985, 0.91)
+GREYED: Final = (0.02, 0.16)
+"""The hue of grey brows, and how much hair takes it on in part and in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +53,6 @@ def eared(color: F32, ear: F64, hollow: F64, cheek: F64) -> F32:
     return (color + (toned - color) * ear[..., None]).astype(np.float32)
 
 
-def rimless(color: F32, upper: F64) -> F32:
-    """The texture `color` (S, S, 3) without the light rim over the `upper` lip (S, S)."""
-    lip = (upper > 0.5).astype(np.uint8)
-    band = cv2.dilate(lip, _disc(2 * RIM_TEXELS)) - cv2.erode(lip, _disc(RIM_TEXELS))
-    share = RIM_LESS * cv2.GaussianBlur(band.astype(np.float32), (0, 0), RIM_TEXELS / 3)
-    even = cv2.morphologyEx(cv2.GaussianBlur(color, (0, 0), 0.7), cv2.MORPH_OPEN, _disc(RIM_TEXELS))
-    return (color + np.minimum(even - color, 0) * share[..., None]).astype(np.float32)
-
-
 def lipped(color: F32, upper: F64, lower: F64) -> F32:
     """The texture `color` (S, S, 3) whose `upper` lip (S, S) is lit as the `lower` one (S, S) is; grey hairs
     before it stay."""
@@ -71,22 +65,30 @@ def lipped(color: F32, upper: F64, lower: F64) -> F32:
     return (color * (1 + (gain - 1) * upper)[..., None]).astype(np.float32)
 
 
-def browed(color: F32, near: F64, twin: Twin | None = None) -> F32:
+def browed(color: F32, near: F64, twin: Twin | None = None, grey: F64 | float = 0.0) -> F32:
     """The texture `color` (S, S, 3) whose brows, where `near` (S, S), are of one density, without strays, and
-    on one side the `twin` of the other."""
+    on one side the `twin` of the other; salt and pepper by the share `grey` (S, S)."""
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (BROW_TEXELS, BROW_TEXELS))
     bare = cv2.morphologyEx(cv2.GaussianBlur(color, (0, 0), 1.0), cv2.MORPH_CLOSE, kernel)
     bare = cv2.GaussianBlur(bare, (0, 0), STRAY_TEXELS)
-    hair = np.clip(1 - color / np.maximum(bare, 1), 0, 1)
-    mass = cv2.GaussianBlur(hair.mean(2), (0, 0), STRAY_TEXELS)
-    gain = smooth(*STRAY, mass) * np.minimum(1, DENSEST / np.maximum(mass, 1e-3))
-    even = hair + (hair.mean(2, keepdims=True) - hair) * ASH
+    grey = np.asarray(grey, np.float64)[..., None]
+    hair = np.clip(1 - color / np.maximum(bare, 1), -SALT * grey, 1)
+    mass = cv2.GaussianBlur(np.abs(hair).mean(2), (0, 0), STRAY_TEXELS)
+    least, full = (bound * (1 - LOOSE * grey[..., 0]) for bound in STRAY)
+    gain = smooth(least, full, mass) * np.minimum(
+        1, DENSEST * (1 + DENSER * grey[..., 0]) / np.maximum(mass, 1e-3)
+    )
+    even = hair + (hair.mean(2, keepdims=True) - hair) * (ASH * (1 - grey))
     even = (even * gain[..., None]).astype(np.float32)
-    even += (cv2.GaussianBlur(even, (0, 0), BLEND_TEXELS) - even) * BLEND
+    even += (cv2.GaussianBlur(even, (0, 0), BLEND_TEXELS) - even) * (BLEND * (1 - grey))
+    even += grey * _greying(bare * (1 - even), cv2.blur(np.abs(even), (3, 3))) / np.maximum(bare, 1)
     if twin is not None:
         even[twin.mine] = (even[twin.others] * twin.share[..., None]).sum(1)
     return (color + bare * (hair - even) * near[..., None]).astype(np.float32)
 
 
-def _disc(side: int) -> NDArray[np.uint8]:
-    return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side | 1, side | 1)).astype(np.uint8, copy=False)
+def _greying(color: F32, hair: F32) -> F32:
+    """What colours (S, S, 3) lose to be grey where there is `hair` (S, S, 3)."""
+    grey = color.mean(2, keepdims=True) * np.array(PEPPER, np.float32)
+    share = smooth(*GREYED, hair.mean(2).astype(np.float64))[..., None]
+    return ((color - grey) * share).astype(np.float32)

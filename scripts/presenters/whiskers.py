@@ -43,7 +43,7 @@ def beard_density(person: Person, look: BeardLook | None) -> Density:
     mouth, half = marks.mouth, marks.mouth_half
     top = marks.nose[1] - 0.068 - mouth[1]
     lines = (0, 0.07, 0.20, half + 0.03, half + 0.13, 0.52, 0.62, 0.72, 0.86)
-    upper = (top - 0.045, top - 0.045, top - 0.025, 0.17, 0.19, 0.28, 0.46, 0.68, 0.88)
+    upper = (top - 0.020, top - 0.012, top - 0.022, 0.165, 0.205, 0.30, 0.48, 0.69, 0.88)
 
     def density(at: F64) -> F64:
         x, y, z = np.abs(at[:, 0]), at[:, 1], at[:, 2]
@@ -55,7 +55,7 @@ def beard_density(person: Person, look: BeardLook | None) -> Density:
             x, (0, 0.2, 0.34, 0.46, 0.6, 0.8), (-0.16, -0.13, -0.04, 0.10, 0.22, 0.36)
         )
         behind = z - (marks.between[2] - 0.74) + 0.3 * uneven
-        fade = np.interp(x, (half - 0.05, half + 0.10, 0.54), (0.09, 0.22, STUBBLE))
+        fade = np.interp(x, (0.02, half - 0.05, half + 0.10, 0.54), (0.10, 0.09, 0.17, STUBBLE))
         reach = np.minimum(above / fade, np.minimum((y - low + uneven) / NECK, behind / 0.14))
         fits = (x < 0.80) & ((y < mouth[1] + top + 0.02) | (x > 0.5))
         return smooth(0, 1, reach) * fits * (1 - _bare(person, at))

@@ -1,25 +1,40 @@
 """A shirt with a collar on a stand, worn open at the neck."""
 
+from typing import Final
+
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from ..base import smooth
 from .cut import ShirtCut
-from .folds import SHIRT, drawn, uneven, varied
+from .folds import SHIRT, Stroke, drawn, uneven, varied
 from .form import F64, Surface, curve, surface, unit
 from .mesh import Garment, normals, sheet
 from .under import Body, button, panel, spread, yoke
 
 CLOTH = 0.012
-COLLAR = 0.02
+COLLAR = 0.034
 """Thickness in dm of the collar, which is of two layers and an interlining."""
 PLACKET = 0.33
 """Width of the placket in dm."""
 ALONG, ACROSS = 220, 120
 RUNGS, LEAF, TURN, STAND = 120, 30, 10, 10
 """Points round half the neck, from the fold to the collar's edge, round the fold, and up the stand."""
-ROLL = 0.026
+ROLL = 0.032
 """Radius in dm with which the collar turns over."""
+STAND_DM: Final = (0.12, 0.28)
+"""How far the stand reaches down under the fold, at the front and at the back, in dm."""
+LOFT, CURL, SOFT_DM = 0.085, 0.030, 0.007
+"""How far the leaf bows up in its middle, how far its point curls up, and how uneven it is, in dm."""
+WORN: Final = (
+    Stroke(0.50, -1.42, 52, 0.42, 0.050, 0.037, 0.06),
+    Stroke(0.30, -1.80, 28, 0.40, 0.045, 0.034, 0.07),
+    Stroke(0.44, -1.98, 118, 0.45, 0.055, 0.034, 0.06),
+    Stroke(0.22, -2.20, 66, 0.45, 0.045, 0.031, -0.08),
+    Stroke(0.34, -2.50, 30, 0.40, 0.050, 0.034, 0.06),
+    Stroke(0.16, -2.72, 100, 0.40, 0.045, 0.027, 0.05),
+)
+"""Folds that wearing leaves in a front: from the collar outwards and about the buttons."""
 
 
 def build_shirt(body: Body, cut: ShirtCut, material: str) -> list[Garment]:
@@ -42,8 +57,9 @@ def _front(body: Body, cut: ShirtCut, height: float, *, seed: int, placket: bool
     inner = curve(cut.opening, ALONG)
     plan = panel(inner, curve(cut.outer, ALONG), ACROSS)
     away = np.linalg.norm(plan - inner, axis=-1)
-    loose = smooth(0.2, 0.5, plan[..., 0])
-    lift = height + drawn(varied(SHIRT, seed), plan[..., 0], plan[..., 1]) * loose
+    loose = smooth(0.08, 0.36, plan[..., 0])
+    folds = varied((*SHIRT, *WORN), seed)
+    lift = height + drawn(folds, plan[..., 0], plan[..., 1]) * loose
     if placket:
         lift = lift + 0.012 * np.clip((PLACKET - away) / 0.015, 0, 1)
     free = np.maximum(spread(inner, plan, 0.6), smooth(-1.35, -1.75, plan[..., 1]))
@@ -68,7 +84,9 @@ def _collar(body: Body, ground: Surface, cut: ShirtCut, material: str) -> Garmen
     up = body.skin.near(fold)[1] * 0.5 + np.array([0, 0.5, 0])
     up = unit(up - (up * away).sum(-1, keepdims=True) * away)
     leaf = fold[:, None] + (edge - fold)[:, None] * share
-    leaf = leaf + up[:, None] * (0.07 * np.sin(np.pi * np.clip(share * 1.1, 0, 1)) * (1 - 0.4 * share))
+    leaf = leaf + up[:, None] * (LOFT * np.sin(np.pi * np.clip(share * 1.1, 0, 1)) * (1 - 0.4 * share))
+    point = np.clip(1 - np.arange(RUNGS) / 30, 0, 1)[:, None] ** 2 * share.T**3
+    leaf = leaf + up[:, None] * (CURL * point + uneven(leaf, 4, SOFT_DM) * share.T)[..., None]
     front = np.clip(1.6 - np.arange(RUNGS) / 32, 0, 1)[:, None, None]
     leaf = leaf + (ground.cleared(leaf, 0.035) - leaf) * front
     leaf = body.skin.cleared(leaf, 0.06)
@@ -76,7 +94,7 @@ def _collar(body: Body, ground: Surface, cut: ShirtCut, material: str) -> Garmen
     center = leaf[:, :1] - up[:, None] * ROLL
     ring = center + ROLL * (up[:, None] * np.sin(turn) - away[:, None] * np.cos(turn))
     foot = leaf[:, 0] + away * 0.01
-    foot[:, 1] -= np.linspace(0.17, 0.28, RUNGS)
+    foot[:, 1] -= np.interp(np.arange(RUNGS), (0, 40, RUNGS - 1), (STAND_DM[0], 0.20, STAND_DM[1]))
     foot = body.skin.cleared(foot, 0.03)[:, None]
     stand = foot + (ring[:, :1] - foot) * np.linspace(0, 1, STAND)[:-1, None]
     half = gaussian_filter1d(np.concatenate([stand, ring, leaf], 1), 3, axis=0, mode="nearest")

@@ -150,6 +150,22 @@ def test_the_light_in_an_eye_follows_its_turn_in_part(mesh: Mesh) -> None:
 
 
 @pytest.mark.parametrize("name", ["ruby", "marcus"])
+def test_both_eyes_mirror_the_light_at_one_place_from_their_pupils(name: str) -> None:
+    mesh, found = meshed(name), list[F32]()
+    for side in (0, 1):
+        eye, uv = Eye(avatar(name), mesh, side), mesh.uv.copy()
+        eye.turn(np.zeros(2, np.float32), uv)
+        mine = np.unique(mesh.eyes[side])
+        off = uv[mine] - (np.array(mesh.eye_texture.size, np.float32) - 1) / 2
+        near = np.abs(off).sum(1).argsort()[:12]
+        to_place = np.column_stack([off[near], np.ones(12)])
+        pupil = np.linalg.lstsq(to_place, eye.place[mine[near]])[0][2]
+        found.append((lit(eye, {})[:2] - pupil).astype(np.float32))
+    assert found[0] == pytest.approx(found[1], abs=0.02)
+    assert (found[0] < -0.05).all()
+
+
+@pytest.mark.parametrize("name", ["ruby", "marcus"])
 def test_the_light_in_an_eye_is_not_hidden_by_the_lid(name: str) -> None:
     for side in (0, 1):
         light = lit(Eye(avatar(name), meshed(name), side), {})

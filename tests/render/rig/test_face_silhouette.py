@@ -70,11 +70,11 @@ def test_a_gap_between_skin_and_hair_is_found(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_hole_in_the_skin_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A head that lacks a fiftieth of its skin shows the room through it, beard or not."""
+    """A head that lacks a fortieth of its skin shows the room through it, beard or not."""
     motion = moved({})
     head = shrunk(filled(cover(bald("marcus"), motion) > 0.5), SOFT_PX)
     for one in whole("marcus"):
         mesh = one._mesh
-        torn = dataclasses.replace(mesh, skin=np.delete(mesh.skin, np.s_[::50], axis=0))
+        torn = dataclasses.replace(mesh, skin=np.delete(mesh.skin, np.s_[::40], axis=0))
         monkeypatch.setattr(one, "_mesh", torn)
     assert (head & (cover(whole("marcus"), motion) < SOLID)).sum() > 40

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from visavis.scripts.presenters.touch import Twin, browed, eared, lipped, rimless
+from visavis.scripts.presenters.touch import Twin, browed, eared, lipped
 
 SIDE = 160
 SKIN = (200.0, 150.0, 130.0)
@@ -31,6 +31,18 @@ def test_a_stray_hair_goes_and_a_dense_tail_thins() -> None:
     np.testing.assert_array_equal(browed(color, np.zeros((SIDE, SIDE))), color)
 
 
+def test_a_grey_brow_keeps_light_hairs_and_loses_its_brown() -> None:
+    color = np.full((SIDE, SIDE, 3), SKIN, np.float32)
+    color[76:84, 60:100] = (70, 62, 58)
+    color[76:84, 60:100:4] = (214, 206, 198)
+    near = np.ones((SIDE, SIDE))
+    brown, grey = (browed(color, near, None, share)[78:82, 64:96].reshape(-1, 3) for share in (0.0, 1.0))
+    redness = [float((hairs[:, 0] / hairs[:, 2]).mean()) for hairs in (brown, grey)]
+    assert redness[1] < redness[0] - 0.1
+    assert grey.mean(1).max() > brown.mean(1).max() + 10
+    np.testing.assert_array_equal(browed(color, np.zeros((SIDE, SIDE)), None, 1.0), color)
+
+
 def test_a_brow_is_the_twin_of_the_other() -> None:
     color = np.full((SIDE, SIDE, 3), SKIN, np.float32)
     color[40:46, 20:60] = (120, 90, 70)
@@ -39,16 +51,6 @@ def test_a_brow_is_the_twin_of_the_other() -> None:
     others = np.stack([row] * 4, 1), np.stack([SIDE - 1 - column] * 4, 1)
     made = browed(color, np.ones((SIDE, SIDE)), Twin((row, column), others, np.full((len(row), 4), 0.25)))
     np.testing.assert_allclose(made[20:80, 80:], made[20:80, :80][:, ::-1], atol=8)
-
-
-def test_a_light_rim_over_a_lip_goes_and_skin_further_off_stays() -> None:
-    color = np.full((SIDE, SIDE, 3), 100, np.float32)
-    upper = np.zeros((SIDE, SIDE))
-    upper[80:120, 40:120] = 1
-    color[76:80, 40:120] = color[30:34] = 200
-    made = rimless(color, upper)
-    assert made[78, 60:100].max() < 130
-    np.testing.assert_array_equal(made[:50], color[:50])
 
 
 def test_an_upper_lip_in_the_shade_is_lit_as_the_lower_one_and_nothing_else_changes() -> None:
