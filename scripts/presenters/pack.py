@@ -40,7 +40,7 @@ from .preview import drawn, write_preview
 from .relief import Relief, closed, relief
 from .shade import evened
 from .skinmesh import Skin, skin_mesh, swung
-from .slits import unslit
+from .slits import unblack, unslit
 from .snap import View, snapped
 from .stump import headless
 from .texture import layer_camera, read_picture, skin_shots, skin_texture
@@ -145,7 +145,7 @@ def _body(person: Person, layers: Path) -> U8:
     body, skin = (read_picture(layers / f"front_{layer}.png") for layer in ("body", "skin"))
     camera = layer_camera(person, "front", body)
     if LOOKS[person.cast.name].beard is None:
-        body = evened(person, body, skin, camera)
+        body = unblack(evened(person, body, skin, camera))
     body = pored_layer(person, body, skin, camera)
     return headless(person, unslit(muted(body)), skin, camera)
 

@@ -146,9 +146,9 @@ def _touched(person: Person, skin: Skin, color: F32) -> F32:
     ear, hollow, cheek, brow = (_continued(skin.piece, part) for part in parts)
     place = np.stack([_continued(skin.piece, each) for each in points.T], 2)
     color = touch.browed(touch.eared(color, ear, hollow, cheek), brow, places.twins(place, brow))
-    if LOOKS[person.cast.name].beard is None:
-        return color
     upper, lower = (_continued(skin.piece, part[origin]) for part in places.lips(person))
+    if LOOKS[person.cast.name].beard is None:
+        return touch.dull(color, lower)
     return touch.rimless(touch.lipped(color, upper, lower), upper)
 
 

@@ -26,3 +26,14 @@ def test_a_lid_takes_the_brighter_tone_of_a_shut_one_and_fades_into_the_skin_aro
 
 def test_where_shut_lids_are_dark_a_lid_stays_as_it_was() -> None:
     assert toned(20.0)[30, 48] > 90
+
+
+def test_a_lid_is_smooth_and_rounder_in_the_light_than_the_skin_above() -> None:
+    y, x = np.mgrid[:SIDE, :SIDE]
+    fall = np.clip((y - 24) / 240, 0, 0.1) * (y < 56)
+    color = np.full((SIDE, SIDE, 3), 120, np.float32)
+    color[:, ::2] += 20
+    made = lidded(color, color.copy(), fall, np.ones((SIDE, SIDE)), np.zeros((SIDE, SIDE), bool))[..., 0]
+    assert np.abs(np.diff(made[42, 20:76])).max() < 6
+    assert np.abs(np.diff(made[10, 20:76])).min() > 15
+    assert made[38:41].mean() > made[27:30].mean() + 8
