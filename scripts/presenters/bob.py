@@ -19,7 +19,7 @@ ROOT_DM, RISE_DM = 0.17, 0.34
 """How far beside the parting hair is flat on the scalp, and over how much of its way it gains its height."""
 PARTED: Final = (-0.74, -0.38)
 """Depths behind the eyes from all hair brushed back, which covers the crown, to all of it parted, in dm."""
-FLAT: Final = (-1.05, -0.60)
+FLAT: Final = (-0.95, -0.50)
 """Depths behind the eyes over which hair beside the parting gains its height at once again, in dm."""
 CROWN = 0.015
 """How much higher hair stands behind the parting than beside it, in dm."""
@@ -30,10 +30,10 @@ FACE: Final = (
 """Half the width that stays free for the face, by the height over the eyes."""
 OUTLINE: Final = (
     (-1.5, -1.3, -1.1, -0.9, -0.6, -0.3, 0.2, 0.5, 0.75, 0.95, 1.1),
-    (0.70, 0.76, 0.81, 0.84, 0.86, 0.86, 0.84, 0.79, 0.71, 0.61, 0.50),
+    (0.66, 0.73, 0.79, 0.83, 0.86, 0.86, 0.84, 0.79, 0.71, 0.61, 0.50),
 )
 """Half the width of the hair, by the height over the eyes."""
-INWARD, NEARER = 0.26, 0.13
+INWARD, NEARER = 0.33, 0.13
 """How far outside that width hair that frames the face hangs at most, and how far inside a few locks do."""
 TIP, TIP_SPREAD, RISING, FRAMING = -1.20, 0.13, 0.10, 0.50
 """Mean height of the ends over the eyes at the front, how much they vary, how much higher they are behind,
@@ -146,8 +146,8 @@ def _shaped(at: F64, eyes: F64, side: F64, front: F64, inward: F64, uneven: F64)
     before = depth > -0.75
     wide = np.where(before & (wide < free), wide + 0.35 * (free - wide), wide)
     frame = before * smooth(0.50, -0.10, height) * smooth(0.15, 0.45, front)
-    wide = wide + 0.10 * frame * (free + inward - wide)
-    at[:, 2] += 0.06 * frame * (-0.30 - 0.5 * inward - depth)
+    wide = wide + 0.07 * frame * (free + inward - wide)
+    at[:, 2] += 0.05 * frame * (-0.30 - 0.4 * inward - depth)
     most = np.interp(height, *OUTLINE) + uneven
     at[:, 0] = sign * np.where(wide > most, most + (wide - most) * 0.25, wide)
     return at

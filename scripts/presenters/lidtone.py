@@ -29,9 +29,11 @@ EVEN_TEXELS, EVEN = 5.0, 0.85
 """Over how much a lid is one smooth surface, and how far: a blink draws its details out to streaks."""
 FULL_FALL = 0.10
 """How far a blink moves the lower part of a lid, in dm."""
-CREASE: Final = (0.16, 0.09, -0.10)
+CREASE: Final = (0.20, 0.12, -0.05)
 BULGE: Final = (0.62, 0.22, 0.055)
 """Where on a lid, by how far it falls, its crease and its bulge are, how wide, and how much lighter."""
+HEM_TEXELS, HEM_LIGHT = 16.0, 0.95
+"""How far from an eye's opening lids have a dark hem, and the least light there against the skin around."""
 RIM_SHARE, RIM_TEXELS = 0.65, (12.0, 8.0)
 """How much of the lower lid's wet rim gives way to the skin's tone below it, and how far from the middle of
 an opening the rim ends and is full."""
@@ -53,6 +55,7 @@ def lidded(color: F32, shut: F32, fall: F64, near: F64, hole: NDArray[np.bool_])
     toned = color + np.maximum(step, DARKER) * (share * SHARE)[..., None]
     toned = _curved(_evened(toned.astype(np.float32), lid, share), fall, near)
     away = cv2.distanceTransform((~(hole & (near > 0.5))).astype(np.uint8), cv2.DIST_L2, 5)
+    toned = _hemmed(toned, away, near, hole)
     toned *= 1 - (LASH_SHADE * lid * smooth(*LASH_TEXELS, away))[..., None]
     rim = smooth(*RIM_TEXELS, away) * (1 - smooth(0.0, 0.01, fall)) * near
     around = ((away > RIM_TEXELS[0]) & (fall < FALL[0])).astype(np.float32)
@@ -68,6 +71,17 @@ def _evened(color: F32, lid: F32, share: F32) -> F32:
     return (color + (even - color) * (EVEN * np.minimum(lid, share))[..., None]).astype(np.float32)
 
 
+def _hemmed(color: F32, away: F32, near: F64, hole: NDArray[np.bool_]) -> F32:
+    """`color` (S, S, 3) without dark lines close around a `hole` (S, S), `away` (S, S) from it: a blink lays
+    them out beside the corner of an eye."""
+    hem = smooth(HEM_TEXELS, 0.6 * HEM_TEXELS, away) * near
+    known = ((away > HEM_TEXELS) & ~hole).astype(np.float32)
+    light = color.mean(2).astype(np.float32)
+    around = _blurred(light * known, HEM_TEXELS) / np.maximum(_blurred(known, HEM_TEXELS), 1e-3)
+    lack = np.maximum(HEM_LIGHT * around / np.maximum(light, 1) - 1, 0)
+    return (color * (1 + lack * hem)[..., None]).astype(np.float32)
+
+
 def _curved(color: F32, fall: F64, near: F64) -> F32:
     """`color` (S, S, 3) with the light of a round lid: a crease where it begins to fall, a bulge below."""
     part = fall / FULL_FALL
@@ -75,6 +89,7 @@ def _curved(color: F32, fall: F64, near: F64) -> F32:
     for middle, width, gain in (CREASE, BULGE):
         light += gain * np.exp(-(((part - middle) / width) ** 2))
     light *= near * smooth(0.0, CREASE[0], part)
+    light = cv2.GaussianBlur(light, (0, 0), FADE_TEXELS)
     return (color * (1 + light)[..., None]).astype(np.float32)
 
 

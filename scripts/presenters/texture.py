@@ -38,6 +38,8 @@ HAIRED = ("front", "left", "right")
 """The views that have a layer of hair."""
 DENSE_PX, SCALP_ABOVE_EYES = 10, 0.35
 """How far inside the hair, in master pixels, and how far above the eyes, in dm, it counts as dense."""
+HAIR_FADE = 8.0
+"""Over how many times that its tone sets in upwards."""
 PARTING_PX, PARTING = 16, 0.5
 """Half the width of a gap in hair, in master pixels, and how much of the hair's tone the scalp has in it."""
 NEAR_HAIR_PX, SOFT_HAIR_PX = 32, 11.0
@@ -213,10 +215,11 @@ def _haired(person: Person, skin: U8, hair: U8, camera: Camera) -> U8:
     dense = cv2.blur(dense, (depth, depth))
     height = person.landmarks.between + np.array([0, SCALP_ABOVE_EYES, 0])
     rows = np.arange(camera.size[1]) - camera.project(height)[1]
-    dense *= np.clip(-rows / (2 * depth), 0, 1)[:, None].astype(np.float32)
+    high = np.clip(-rows / (HAIR_FADE * depth), 0, 1)[:, None].astype(np.float32)
+    dense *= high
     side = 2 * round(PARTING_PX * camera.size[0] / MASTER[0]) + 1
     gap = cv2.morphologyEx(solid, cv2.MORPH_CLOSE, np.ones((side, side), np.uint8)).astype(np.float32)
-    gap = cv2.GaussianBlur(gap, (0, 0), depth / 3) * (rows < 0)[:, None].astype(np.float32)
+    gap = cv2.GaussianBlur(gap, (0, 0), depth / 3) * high
     locks = spread(hair[..., :3].astype(np.float32), solid.astype(np.float32))
     mixed = skin.astype(np.float32)
     mixed[..., :3] += (locks - mixed[..., :3]) * np.maximum(dense, PARTING * gap)[..., None]
