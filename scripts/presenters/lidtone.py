@@ -26,11 +26,11 @@ LASH_SHADE, LASH_TEXELS = 0.14, (24.0, 14.0)
 """How dark a lid is under its lashes, and how far from the middle of an eye's opening that sets in and is
 full."""
 EVEN_TEXELS, EVEN = 5.0, 0.85
-"""Over how much a lid is one smooth surface, and how far: a blink draws its details out to streaks."""
+"""Over how much a lid is one smooth surface, and how far."""
 FULL_FALL = 0.10
 """How far a blink moves the lower part of a lid, in dm."""
-CREASE: Final = (0.20, 0.12, -0.05)
-BULGE: Final = (0.62, 0.22, 0.055)
+CREASE: Final = (0.20, 0.12, -0.10)
+BULGE: Final = (0.62, 0.24, 0.08)
 """Where on a lid, by how far it falls, its crease and its bulge are, how wide, and how much lighter."""
 HEM_TEXELS, HEM_LIGHT = 16.0, 0.95
 """How far from an eye's opening lids have a dark hem, and the least light there against the skin around."""
@@ -62,6 +62,13 @@ def lidded(color: F32, shut: F32, fall: F64, near: F64, hole: NDArray[np.bool_])
     below = _blurred(toned.astype(np.float32) * around[..., None], FADE_TEXELS)
     below /= np.maximum(_blurred(around, FADE_TEXELS), 1e-3)[..., None]
     return (toned + np.minimum(below - toned, 0) * (RIM_SHARE * rim)[..., None]).astype(np.float32)
+
+
+def smoothed(color: F32, fall: F64, near: F64, hole: NDArray[np.bool_]) -> F32:
+    """The texture `color` (S, S, 3) without details on lids: a blink draws them out to
+    streaks."""
+    lid = (smooth(*FALL, fall) * near * ~hole).astype(np.float32)
+    return _evened(color, lid, cv2.GaussianBlur(lid, (0, 0), TONE_TEXELS).astype(np.float32))
 
 
 def _evened(color: F32, lid: F32, share: F32) -> F32:

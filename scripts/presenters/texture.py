@@ -14,7 +14,7 @@ from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
 from .grade import crisp, graded
-from .lidtone import lidded
+from .lidtone import lidded, smoothed
 from .looks import LOOKS
 from .mouth import halves
 from .person import EXPRESSIONS, Person
@@ -122,13 +122,14 @@ def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
     piece = skin.piece
     color, cover = gather(list(shots.values()), piece.triangles, piece.uv, SIDE)
     shut, _ = gather([shots["open"]], piece.triangles, piece.uv, SIDE)
-    color = lidded(color, shut, *_about_eyes(person, skin))
+    eyes = _about_eyes(person, skin)
+    color = lidded(color, shut, *eyes)
     color = _touched(person, skin, color)
     above = _continued(piece, piece.vertices[:, 1] - person.landmarks.chin[1])
     neck = smooth(*CLOTHES_TOP, above)
     bare = (1 - smooth(*BARE, cover.astype(np.float64))).astype(np.float32)
     color = color + (spread(color, bare) - color) * neck[..., None].astype(np.float32)
-    color = _porous(person, skin, crisp(color, CRISP_TEXELS, CRISP))
+    color = smoothed(_porous(person, skin, crisp(color, CRISP_TEXELS, CRISP)), *eyes)
     cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
     alpha = smooth(*COLLAR, above) * (1 - neck * smooth(*COVERED, cover.astype(np.float64)))
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
