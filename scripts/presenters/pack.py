@@ -65,8 +65,8 @@ RELIEFS: Final = {
 FINEST = 118
 """Alpha of long hair's single strands at most: drawing takes what covers more for the outline of a head,
 which has no room inside."""
-SHORT_LOCKS = 0.6
-"""How far the locks of short hair differ, by those of long hair."""
+LONG_LOCKS, SHORT_LOCKS = 0.45, 0.6
+"""How far the locks of long and of short hair differ in tone."""
 STRAY_PX: Final = {"hair": 20.0, "back": 4.0}
 """How far strands may stand clear of their layer's mass, in master pixels: what both layers show twice would
 be taken for solid."""
@@ -206,7 +206,7 @@ def _groomed(
     finest = 255 if look.beard else FINEST
     layer = tidied(trimmed(picture, depth, camera, marks.chin, marks.pivot), stray_px, finest)
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
-    hair = varied(hair, 1.0 if look.beard is None else SHORT_LOCKS)
+    hair = varied(hair, LONG_LOCKS if look.beard is None else SHORT_LOCKS)
     if look.beard is None:
         sides = marks.between + np.array([0, SIDES_ABOVE_EYES, 0])
         return combed(hair, camera.project(marks.chin)[1], camera.project(sides)[1])
