@@ -25,7 +25,7 @@ from .base import F64
 from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
 from .complexion import pored_layer
-from .crown import rounded
+from .crown import calmed, rounded
 from .ears import rounded as rounded_ears
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
@@ -78,6 +78,8 @@ NAPE_BELOW_CHIN = 0.10
 """How far below the chin hair behind the neck is closed, in dm."""
 CROWN_ABOVE_EYES = 0.55
 """How far above the eyes, in dm, the outline of long hair is rounded."""
+TOP_ABOVE_EYES = (0.80, 0.95)
+"""Heights above the eyes, in dm, between which tufts of long hair become as light as what is around."""
 SIDES_ABOVE_EYES = 0.30
 """How far above the eyes, in dm, the outline of long hair begins to fall."""
 TEMPLE_DM = (0.45, -0.80)
@@ -177,6 +179,9 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
         if not LOOKS[person.cast.name].beard:
             crown = person.landmarks.between + np.array([0, CROWN_ABOVE_EYES, 0])
             picture, depth = rounded(picture, depth, camera.project(crown)[1])
+            tops = [person.landmarks.between + np.array([0, up, 0]) for up in TOP_ABOVE_EYES]
+            low, high = camera.project(np.stack(tops))[:, 1]
+            picture = calmed(picture, (low, high))
         hidden = np.zeros(depth.shape, bool)
         if layer == "back":
             hidden = _always_covered(layers, view)
