@@ -13,12 +13,16 @@ from .surface import Density, Surface, resampled, unit
 NECK = -1.05
 """Depth of the neck's middle behind the eyes, in dm."""
 GUIDES, KNOTS, STEPS, STEP = 1500, 28, 84, 0.05
-PARTING = 0.20
+PARTING = 0.14
 """The parting's x at the forehead; it drifts to the middle towards the crown."""
-FLAT = 0.4
-"""How much lower hair lies where the parting ends."""
-PARTED: Final = (-0.78, -0.48)
+ROOT_DM, RISE_DM = 0.17, 0.34
+"""How far beside the parting hair is flat on the scalp, and over how much of its way it gains its height."""
+PARTED: Final = (-0.74, -0.38)
 """Depths behind the eyes from all hair brushed back, which covers the crown, to all of it parted, in dm."""
+FLAT: Final = (-0.95, -0.50)
+"""Depths behind the eyes over which hair beside the parting gains its height at once again, in dm."""
+CROWN = 0.015
+"""How much higher hair stands behind the parting than beside it, in dm."""
 FACE: Final = (
     (-1.7, -1.1, -0.75, -0.3, 0.1, 0.45, 0.60, 0.70),
     (0.36, 0.40, 0.46, 0.53, 0.55, 0.48, 0.26, 0.0),
@@ -26,15 +30,15 @@ FACE: Final = (
 """Half the width that stays free for the face, by the height over the eyes."""
 OUTLINE: Final = (
     (-1.5, -1.3, -1.1, -0.9, -0.6, -0.3, 0.2, 0.5, 0.75, 0.95, 1.1),
-    (0.62, 0.70, 0.80, 0.86, 0.90, 0.90, 0.87, 0.82, 0.74, 0.65, 0.56),
+    (0.66, 0.73, 0.79, 0.83, 0.86, 0.86, 0.84, 0.79, 0.71, 0.61, 0.50),
 )
 """Half the width of the hair, by the height over the eyes."""
-INWARD, NEARER = 0.26, 0.13
+INWARD, NEARER = 0.33, 0.13
 """How far outside that width hair that frames the face hangs at most, and how far inside a few locks do."""
-TIP, TIP_SPREAD, RISING = -1.16, 0.11, 0.13
-"""Mean height of the ends over the eyes at the front, how much they vary, and how much higher they are
-behind."""
-CURL = 0.17
+TIP, TIP_SPREAD, RISING, FRAMING = -1.20, 0.13, 0.10, 0.50
+"""Mean height of the ends over the eyes at the front, how much they vary, how much higher they are behind,
+and how much higher locks end beside the face at most."""
+CURL = 0.13
 """How far the ends turn in towards the neck, in dm."""
 LOCKS, TUFTS, SHEETS = 900, 150, 46
 """Into how many strands come together lower down, finely, at their very ends, and from the roots on, which
@@ -101,19 +105,21 @@ def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) 
     beside = root[:, 0] - _parting(root, eyes)
     parted = smooth(*PARTED, root[:, 2] - eyes[2])
     side = np.where(beside > 0, 1.0, -1.0) * parted + np.clip(root[:, 0] / 0.45, -1, 1) * (1 - parted)
-    near = np.exp(-((beside / 0.26) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1]) * parted
+    near = np.exp(-((beside / ROOT_DM) ** 2)) * smooth(eyes[1] + 0.45, eyes[1] + 0.85, root[:, 1])
+    near *= smooth(*FLAT, root[:, 2] - eyes[2])
     front = smooth(-0.95, -0.05, root[:, 2] - eyes[2])
-    crown = smooth(eyes[1] + 0.60, eyes[1] + 1.0, root[:, 1]) * (1 - 0.7 * near)
-    lift = (0.05 + 0.07 * rng.random(count)) * (1 - 0.35 * near) + 0.05 * crown
-    lift *= 1 - FLAT * np.exp(-((beside / 0.24) ** 2)) * (1 - parted)
+    crown = smooth(eyes[1] + 0.55, eyes[1] + 1.0, root[:, 1])
+    lift = 0.05 + 0.06 * rng.random(count) + 0.050 * crown
+    lift += CROWN * np.exp(-(((root[:, 0] - PARTING) / 0.60) ** 2)) * crown * (1 - parted)
     aim = np.c_[
-        side * (0.85 - 0.20 * front),
-        (0.16 + 0.08 * front) * parted - 0.10 * (1 - parted),
-        -0.30 - 0.45 * front - 0.5 * (1 - parted),
+        side * (0.85 - 0.15 * front),
+        0.02 * parted - 0.10 * (1 - parted),
+        -0.30 - 0.30 * front - 0.5 * (1 - parted),
     ]
     heading = unit(
-        aim + normal * (0.10 + 0.16 * parted * (1 - 0.4 * near))[:, None] + rng.normal(0, 0.07, (count, 3))
+        aim + normal * (0.10 + 0.04 * parted * (1 - near))[:, None] + rng.normal(0, 0.07, (count, 3))
     )
+    risen = RISE_DM * (0.4 + 0.6 * near) / STEP
     inward = INWARD * rng.random(count)
     uneven = UNEVEN * (np.sin(17 * root[:, 2] + 9 * root[:, 0]) + rng.normal(0, 0.8, count))
     points, place = [root], root.copy()
@@ -121,7 +127,8 @@ def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) 
         below = smooth(eyes[1] + 0.75, eyes[1] + 0.1, place[:, 1])
         pull = np.c_[side * 0.12 * (1 - below), -1.2 * (0.58 + 0.42 * below), -0.06 * front * (1 - below)]
         heading = unit(heading + pull * 0.25)
-        moved = surface.pushed(place + heading * STEP, lift * min(1.0, (step + 1) / 4))
+        height = lift * smooth(0.0, 1.0, (step + 1) / risen)
+        moved = surface.pushed(place + heading * STEP, np.maximum(height, 0.008))
         moved = _shaped(moved, eyes, side, front, inward, uneven)
         heading = unit(unit(moved - place) * 0.8 + heading * 0.2)
         place = moved
@@ -138,9 +145,9 @@ def _shaped(at: F64, eyes: F64, side: F64, front: F64, inward: F64, uneven: F64)
     free = np.interp(height, *FACE) - NEARER * (1 - inward / INWARD) ** 4
     before = depth > -0.75
     wide = np.where(before & (wide < free), wide + 0.35 * (free - wide), wide)
-    frame = before & (height < 0.25) & (front > 0.25)
-    wide = np.where(frame, wide + 0.10 * (free + inward - wide), wide)
-    at[:, 2] += np.where(frame, 0.06 * (-0.30 - 0.5 * inward - depth), 0)
+    frame = before * smooth(0.50, -0.10, height) * smooth(0.15, 0.45, front)
+    wide = wide + 0.07 * frame * (free + inward - wide)
+    at[:, 2] += 0.05 * frame * (-0.30 - 0.4 * inward - depth)
     most = np.interp(height, *OUTLINE) + uneven
     at[:, 0] = sign * np.where(wide > most, most + (wide - most) * 0.25, wide)
     return at
@@ -151,6 +158,8 @@ def _cut(paths: F64, surface: Surface, rng: np.random.Generator) -> F64:
     eyes = surface.person.landmarks.between
     spread = TIP_SPREAD * np.clip(rng.normal(0, 1, len(paths)), -1.8, 2.4)
     rising = RISING * smooth(-0.45, -1.25, paths[:, -1, 2] - eyes[2])
+    framing = np.exp(-(((np.abs(paths[:, -20, 0]) - 0.55) / 0.14) ** 2))
+    rising += FRAMING * framing * (rng.random(len(paths)) < 0.45) * rng.random(len(paths)) ** 0.7
     tip = eyes[1] + TIP + spread + rising
     kept = paths[:, 1:, 1] > tip[:, None]
     length = (np.linalg.norm(np.diff(paths, axis=1), axis=2) * kept).sum(1)

@@ -1,4 +1,5 @@
-"""The outline of long hair over its parting: the notch there is filled up to a round crown."""
+"""Long hair over its parting: the notch in its outline is filled up to a round crown, and tufts there lie as
+light as the hair around."""
 
 from typing import Final
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .atlas import spread
+from .base import smooth
 from .camera import MASTER
 
 F32 = NDArray[np.float32]
@@ -17,6 +19,27 @@ NOTCH_PX, MASS_PX = 170, 9
 pixels."""
 SOLID: Final = 128
 EDGE_PX = 1.2
+LOCK_PX, AROUND_PX, GAIN = 7.0, 45.0, (0.6, 1.6)
+"""What is a lock rather than strands, what is around it, in master pixels, and by how much a lock may become
+lighter."""
+
+
+def calmed(picture: U8, rows: tuple[float, float]) -> U8:
+    """A layer (H, W, 4) of hair whose locks are as light as what is around them, the more the higher between
+    two `rows`, from where it sets in to where it is full."""
+    scale = picture.shape[1] / MASTER[0]
+    color, cover = picture[..., :3].astype(np.float32), picture[..., 3].astype(np.float32) / 255
+    lock, around = (_light(color, cover, sigma * scale) for sigma in (LOCK_PX, AROUND_PX))
+    gain = np.clip(around / np.maximum(lock, 1), *GAIN)
+    share = smooth(*rows, np.arange(len(picture), dtype=np.float64))[:, None]
+    toned = color * (1 + (gain - 1) * share)[..., None]
+    return np.dstack([np.round(np.clip(toned, 0, 255)).astype(np.uint8), picture[..., 3]])
+
+
+def _light(color: F32, cover: F32, sigma: float) -> F32:
+    """The light (H, W) around each place of what is there."""
+    total = cv2.GaussianBlur(color.mean(2) * cover, (0, 0), sigma)
+    return (total / np.maximum(cv2.GaussianBlur(cover, (0, 0), sigma), 1e-2)).astype(np.float32)
 
 
 def rounded(picture: U8, depth: F32, row: float) -> tuple[U8, F32]:

@@ -34,6 +34,8 @@ COMB_PX, COMB_FADE_PX = (0.4, 2.6), 40
 """How widely the ends of long hair are combed across and along, and over how many rows that sets in."""
 COMBED: Final = (0.30, 0.72)
 """Cover of combed ends from gaps to strands."""
+WISPS, WISP_ALPHA = (0.03, 0.45), 150
+"""Cover of combed ends from nothing to single strands, and the alpha of those."""
 LOOSE_PX, EDGE_PX = (0.5, 5.0), 5
 """How widely an outline of long hair is combed across and along, and how wide it is, in master pixels."""
 BEARD_PX = 60
@@ -161,7 +163,8 @@ def combed(picture: U8, ends: float, sides: float) -> U8:
     edge = _along(picture, LOOSE_PX)
     mixed = picture + (edge - picture) * (beside * loose)
     ended = _along(picture, COMB_PX)
-    ended[..., 3] = 255 * smooth(*COMBED, ended[..., 3] / 255)
+    cover = ended[..., 3] / 255
+    ended[..., 3] = np.maximum(255 * smooth(*COMBED, cover), WISP_ALPHA * smooth(*WISPS, cover))
     mixed += (ended - mixed) * low
     return _layer(mixed[..., :3], mixed[..., 3])
 

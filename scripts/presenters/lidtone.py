@@ -25,6 +25,15 @@ DARKER = -5.0
 LASH_SHADE, LASH_TEXELS = 0.14, (24.0, 14.0)
 """How dark a lid is under its lashes, and how far from the middle of an eye's opening that sets in and is
 full."""
+EVEN_TEXELS, EVEN = 5.0, 0.85
+"""Over how much a lid is one smooth surface, and how far."""
+FULL_FALL = 0.10
+"""How far a blink moves the lower part of a lid, in dm."""
+CREASE: Final = (0.20, 0.12, -0.10)
+BULGE: Final = (0.62, 0.24, 0.08)
+"""Where on a lid, by how far it falls, its crease and its bulge are, how wide, and how much lighter."""
+HEM_TEXELS, HEM_LIGHT = 16.0, 0.95
+"""How far from an eye's opening lids have a dark hem, and the least light there against the skin around."""
 RIM_SHARE, RIM_TEXELS = 0.65, (12.0, 8.0)
 """How much of the lower lid's wet rim gives way to the skin's tone below it, and how far from the middle of
 an opening the rim ends and is full."""
@@ -44,13 +53,51 @@ def lidded(color: F32, shut: F32, fall: F64, near: F64, hole: NDArray[np.bool_])
     step = _blurred((shut - color) * known[..., None], TONE_TEXELS)
     step /= np.maximum(_blurred(known, TONE_TEXELS), 1e-6)[..., None]
     toned = color + np.maximum(step, DARKER) * (share * SHARE)[..., None]
+    toned = _curved(_evened(toned.astype(np.float32), lid, share), fall, near)
     away = cv2.distanceTransform((~(hole & (near > 0.5))).astype(np.uint8), cv2.DIST_L2, 5)
+    toned = _hemmed(toned, away, near, hole)
     toned *= 1 - (LASH_SHADE * lid * smooth(*LASH_TEXELS, away))[..., None]
     rim = smooth(*RIM_TEXELS, away) * (1 - smooth(0.0, 0.01, fall)) * near
     around = ((away > RIM_TEXELS[0]) & (fall < FALL[0])).astype(np.float32)
     below = _blurred(toned.astype(np.float32) * around[..., None], FADE_TEXELS)
     below /= np.maximum(_blurred(around, FADE_TEXELS), 1e-3)[..., None]
     return (toned + np.minimum(below - toned, 0) * (RIM_SHARE * rim)[..., None]).astype(np.float32)
+
+
+def smoothed(color: F32, fall: F64, near: F64, hole: NDArray[np.bool_]) -> F32:
+    """The texture `color` (S, S, 3) without details on lids: a blink draws them out to
+    streaks."""
+    lid = (smooth(*FALL, fall) * near * ~hole).astype(np.float32)
+    return _evened(color, lid, cv2.GaussianBlur(lid, (0, 0), TONE_TEXELS).astype(np.float32))
+
+
+def _evened(color: F32, lid: F32, share: F32) -> F32:
+    """`color` (S, S, 3) without details on the `lid` (S, S), by `share` (S, S)."""
+    known = lid + np.float32(1e-3)
+    even = _blurred(color * known[..., None], EVEN_TEXELS) / _blurred(known, EVEN_TEXELS)[..., None]
+    return (color + (even - color) * (EVEN * np.minimum(lid, share))[..., None]).astype(np.float32)
+
+
+def _hemmed(color: F32, away: F32, near: F64, hole: NDArray[np.bool_]) -> F32:
+    """`color` (S, S, 3) without dark lines close around a `hole` (S, S), `away` (S, S) from it: a blink lays
+    them out beside the corner of an eye."""
+    hem = smooth(HEM_TEXELS, 0.6 * HEM_TEXELS, away) * near
+    known = ((away > HEM_TEXELS) & ~hole).astype(np.float32)
+    light = color.mean(2).astype(np.float32)
+    around = _blurred(light * known, HEM_TEXELS) / np.maximum(_blurred(known, HEM_TEXELS), 1e-3)
+    lack = np.maximum(HEM_LIGHT * around / np.maximum(light, 1) - 1, 0)
+    return (color * (1 + lack * hem)[..., None]).astype(np.float32)
+
+
+def _curved(color: F32, fall: F64, near: F64) -> F32:
+    """`color` (S, S, 3) with the light of a round lid: a crease where it begins to fall, a bulge below."""
+    part = fall / FULL_FALL
+    light = np.zeros_like(part)
+    for middle, width, gain in (CREASE, BULGE):
+        light += gain * np.exp(-(((part - middle) / width) ** 2))
+    light *= near * smooth(0.0, CREASE[0], part)
+    light = cv2.GaussianBlur(light, (0, 0), FADE_TEXELS)
+    return (color * (1 + light)[..., None]).astype(np.float32)
 
 
 def _blurred(values: F32, texels: float) -> F32:

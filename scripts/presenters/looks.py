@@ -187,7 +187,7 @@ RUBY: Final = Look(
         length=0.072,
         radius=0.0011,
     ),
-    light=LightLook(hair=70.0, locks=330.0),
+    light=LightLook(hair=190.0, locks=300.0),
 )
 
 MARCUS: Final = Look(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from .base import F64, Ints, smooth
@@ -14,12 +15,15 @@ from .piece import Part, Piece, grid, make_piece, merged
 UPPER_WIDTHS: Final = (0.085, 0.067, 0.077, 0.070, 0.068, 0.100)
 LOWER_WIDTHS: Final = (0.053, 0.060, 0.070, 0.071, 0.072, 0.105)
 """Widths in dm from the middle to the back; stretched to the length of the arch."""
-UPPER_CROWNS: Final = (0.102, 0.090, 0.098, 0.084, 0.078, 0.072)
+UPPER_CROWNS: Final = (0.096, 0.081, 0.092, 0.080, 0.074, 0.070)
 LOWER_CROWNS: Final = (0.085, 0.088, 0.098, 0.086, 0.080, 0.072)
 """Heights in dm of what stands out of the gum."""
-UPPER_EDGES: Final = (0.0, 0.009, 0.001, 0.006, 0.009, 0.012)
+UPPER_EDGES: Final = (0.0, 0.014, 0.005, 0.011, 0.014, 0.017)
 LOWER_EDGES: Final = (0.0, 0.001, -0.004, 0.003, 0.007, 0.010)
 """How far each edge falls short of the first one's, in dm."""
+CORNERS: Final = ((0.009, 0.023), (0.013, 0.030), (0.0, 0.0), (0.010, 0.012))
+"""How far the inner and the outer corner of a tooth's edge are rounded off, in dm; the last is for all
+behind."""
 BITE_DEPTHS: Final = (0.016, 0.016, 0.022, 0.060, 0.066, 0.090)
 """Thickness in dm from the outer to the inner side at the edge."""
 ACROSS, ROWS = 9, (-0.04, 0.0, 0.08, 0.24, 0.48, 0.76, 1.12)
@@ -28,10 +32,10 @@ side."""
 GUM_ACROSS = 6
 GUM_ROWS: Final = ((0.0, -0.010), (0.006, 0.005), (0.026, 0.011), (0.060, 0.008), (0.110, -0.012))
 """Rows of the gum: distance in dm from its edge towards the root, and how far it stands off the teeth."""
-PAPILLA = 0.034
+PAPILLA = 0.038
 """How far the gum reaches down between two teeth, in dm."""
-ENAMEL, NECK, TIP = (235, 226, 207), (219, 199, 166), (208, 211, 212)
-TONES: Final = (1.0, 0.975, 0.94, 1.04, 1.07, 1.09)
+ENAMEL, NECK, TIP = (224, 212, 190), (208, 184, 148), (176, 178, 182)
+TONES: Final = (1.0, 0.965, 0.915, 0.93, 0.90, 0.86)
 """How light each tooth is by the first."""
 UNLIKE, TURN_DEG = (0.022, 0.022), 4.0
 """How far teeth differ in light and in warmth, and how far they are turned, at random."""
@@ -219,8 +223,8 @@ def _tooth(
     point, tangent, normal = arch.frame(middle)
     tilt, lean = chance.normal(0, 0.035), chance.normal(0, 0.0035)
     turned = np.radians(np.clip(chance.normal(0, TURN_DEG), -7, 7))
-    pointed = 0.022 if k == 2 else 0.007
-    low = short + chance.normal(0, 0.0024) + pointed * np.abs(across) ** 2.2 * smooth(0.5, 0.0, rise)
+    outer = across * np.sign(middle) > 0
+    low = short + chance.normal(0, 0.0030) + _rounding(across, outer, k) * smooth(0.5, 0.0, rise)
     height = low + np.maximum(rise, 0) * crown + across * half * tilt
     out = thick * depth + 0.010 * np.sin(np.clip(rise, 0, 1) * np.pi * 0.75) - 0.008 * (1 - rise) ** 2 + lean
     out = np.where(rise < 0, out - BITE_DEPTHS[k], out) + across * half * np.tan(turned)
@@ -244,16 +248,25 @@ def _tooth(
     )
 
 
+def _rounding(across: F64, outer: NDArray[np.bool_], k: int) -> F64:
+    """How far the edge of tooth `k` rises towards its sides at `across` (..., -1 to 1), in dm: an incisor's
+    corners are round, the more the `outer` one."""
+    if k == 2:
+        return 0.022 * np.abs(across) ** 2.2
+    inner_corner, outer_corner = CORNERS[min(k, len(CORNERS) - 1)]
+    return np.where(outer, outer_corner, inner_corner) * np.abs(across) ** 4
+
+
 def _enamel(rise: F64, across: F64, k: int, arch: Arch, places: F64) -> tuple[F64, F64]:
     """Colours (R, C, 3) and baked light (R, C) of a tooth."""
     neck = smooth(0.45, 1.1, rise)[..., None] * (1.15 if k == 2 else 0.85)
-    tip = smooth(0.22, 0.0, rise)[..., None] * (0.7 if k < 2 else 0.2)
+    tip = smooth(0.34, 0.0, rise)[..., None] * (0.85 if k < 2 else 0.35)
     color = np.array(ENAMEL) * (1 - neck) + np.array(NECK) * neck
     color = color * (1 - tip) + np.array(TIP) * tip
     edge = smooth(0.86, 1.0, np.abs(across))[..., None] * smooth(-0.02, 0.14, rise)[..., None]
     color = color * (1 - edge * GAP * (1.0 if k < 3 else GAP_BEHIND))
     color = color * (1 - smooth(0.04, 0.36, arch.front - places[..., 2])[..., None] * BACK)
-    between = 1 - 0.50 * smooth(0.74, 1.0, np.abs(across)) * (1 - 0.45 * smooth(0.5, 0.0, rise))
+    between = 1 - 0.58 * smooth(0.70, 1.0, np.abs(across)) * (1 - 0.45 * smooth(0.5, 0.0, rise))
     below = 1 - 0.22 * smooth(0.75, 1.1, rise)
     behind = 1 - 0.72 * smooth(0.03, 0.45, arch.front - places[..., 2])
     inner = np.where(rise < 0, 0.72, 1.0)

@@ -25,7 +25,7 @@ from .base import F64
 from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
 from .complexion import pored_layer
-from .crown import rounded
+from .crown import calmed, rounded
 from .ears import rounded as rounded_ears
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
@@ -40,7 +40,7 @@ from .preview import drawn, write_preview
 from .relief import Relief, closed, relief
 from .shade import evened
 from .skinmesh import Skin, skin_mesh, swung
-from .slits import unslit
+from .slits import unblack, unslit
 from .snap import View, snapped
 from .stump import headless
 from .texture import layer_camera, read_picture, skin_shots, skin_texture
@@ -65,8 +65,8 @@ RELIEFS: Final = {
 FINEST = 118
 """Alpha of long hair's single strands at most: drawing takes what covers more for the outline of a head,
 which has no room inside."""
-SHORT_LOCKS = 0.6
-"""How far the locks of short hair differ, by those of long hair."""
+LONG_LOCKS, SHORT_LOCKS = 0.45, 0.6
+"""How far the locks of long and of short hair differ in tone."""
 STRAY_PX: Final = {"hair": 20.0, "back": 4.0}
 """How far strands may stand clear of their layer's mass, in master pixels: what both layers show twice would
 be taken for solid."""
@@ -78,6 +78,8 @@ NAPE_BELOW_CHIN = 0.10
 """How far below the chin hair behind the neck is closed, in dm."""
 CROWN_ABOVE_EYES = 0.55
 """How far above the eyes, in dm, the outline of long hair is rounded."""
+TOP_ABOVE_EYES = (0.80, 0.95)
+"""Heights above the eyes, in dm, between which tufts of long hair become as light as what is around."""
 SIDES_ABOVE_EYES = 0.30
 """How far above the eyes, in dm, the outline of long hair begins to fall."""
 TEMPLE_DM = (0.45, -0.80)
@@ -145,7 +147,7 @@ def _body(person: Person, layers: Path) -> U8:
     body, skin = (read_picture(layers / f"front_{layer}.png") for layer in ("body", "skin"))
     camera = layer_camera(person, "front", body)
     if LOOKS[person.cast.name].beard is None:
-        body = evened(person, body, skin, camera)
+        body = unblack(evened(person, body, skin, camera))
     body = pored_layer(person, body, skin, camera)
     return headless(person, unslit(muted(body)), skin, camera)
 
@@ -177,6 +179,9 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
         if not LOOKS[person.cast.name].beard:
             crown = person.landmarks.between + np.array([0, CROWN_ABOVE_EYES, 0])
             picture, depth = rounded(picture, depth, camera.project(crown)[1])
+            tops = [person.landmarks.between + np.array([0, up, 0]) for up in TOP_ABOVE_EYES]
+            low, high = camera.project(np.stack(tops))[:, 1]
+            picture = calmed(picture, (low, high))
         hidden = np.zeros(depth.shape, bool)
         if layer == "back":
             hidden = _always_covered(layers, view)
@@ -206,7 +211,7 @@ def _groomed(
     finest = 255 if look.beard else FINEST
     layer = tidied(trimmed(picture, depth, camera, marks.chin, marks.pivot), stray_px, finest)
     hair = graded(layer, look.hair.grade) if look.hair.grade else layer
-    hair = varied(hair, 1.0 if look.beard is None else SHORT_LOCKS)
+    hair = varied(hair, LONG_LOCKS if look.beard is None else SHORT_LOCKS)
     if look.beard is None:
         sides = marks.between + np.array([0, SIDES_ABOVE_EYES, 0])
         return combed(hair, camera.project(marks.chin)[1], camera.project(sides)[1])

@@ -14,7 +14,7 @@ RELIEF: Final = ((0.0075, 0.55), (0.016, 0.75), (0.036, 0.50))
 MIRROR: Final = (-0.253, 0.293, 0.922)
 """What mirrors the key light to the viewer."""
 LIP_LINE_DM, LIP_LONG = 0.011, 5.0
-LIP_DARK, LIP_GLOSS, LIP_SHARP = 0.06, 28.0, 9.0
+LIP_DARK, LIP_GLOSS, LIP_SHARP = 0.06, 18.0, 9.0
 """How far apart the lines of lips are, how much longer than wide, how much darker at most, and how lips
 shine."""
 

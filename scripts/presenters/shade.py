@@ -18,6 +18,9 @@ U8 = NDArray[np.uint8]
 SOFT_PX, WIDE_PX = 4.0, 60.0
 """What is skin rather than shade, and over how much shades are evened, in master pixels."""
 GAIN: Final = (0.55, 3.2)
+LIT, LEAST, LIFT = 75, 0.62, 0.8
+"""Percentile of the light of a neck that is lit, the least light of its shade against that, and how far what
+is darker comes up to it."""
 HEIGHTS: Final = (0.18, 0.06, -0.62, -0.80)
 """Heights above the chin between which this sets in and ends, in dm."""
 ASIDE: Final = (0.22, 0.34)
@@ -44,9 +47,20 @@ def evened(person: Person, picture: U8, skin: U8, camera: Camera) -> U8:
     color = picture[..., :3].astype(np.float32)
     fine, wide = (_blurred(color, bare, sigma * scale) for sigma in (SOFT_PX, WIDE_PX))
     gain = np.clip(wide / np.maximum(fine, 1), *GAIN)
+    gain = gain * _lifted(wide, bare[..., 0] * (share > 0.5))[..., None]
     shaded = picture.astype(np.float32)
     shaded[..., :3] *= 1 - share[..., None] * (1 - gain)
     return np.round(np.clip(shaded, 0, 255)).astype(np.uint8)
+
+
+def _lifted(color: F32, known: F32) -> F64:
+    """By how much shade in `color` (H, W, 3) is to be lighter, 1 or more (H, W), as light is where it is
+    `known` (H, W)."""
+    light = color.mean(2).astype(np.float64)
+    if not (known > 0.5).any():
+        return np.ones(light.shape)
+    least = LEAST * float(np.percentile(light[known > 0.5], LIT))
+    return 1 + LIFT * np.maximum(least - light, 0) / np.maximum(light, 1)
 
 
 def _neck(person: Person, camera: Camera) -> F64:

@@ -1,4 +1,5 @@
-"""Deep shade in narrow slits of light cloth, as beside the tip of a collar, is lit."""
+"""Deep shade in cloth is lit: in narrow slits of light cloth, as beside the tip of a collar, and where dark
+cloth would be black."""
 
 from typing import Final
 
@@ -16,6 +17,17 @@ SLIT_PX, SLIT_LIGHT = 12, 0.72
 SLIT: Final = (0.62, 0.45)
 CLOTH: Final = (120.0, 150.0)
 """Light of a slit against its cloth from shade to slit, and of cloth from dark to light."""
+DEEPEST: Final = (13.0, 18.0, 29.0)
+DEEP_BELOW = 64.0
+"""Red, green and blue of dark cloth that no light reaches, and light above which cloth is as it is."""
+
+
+def unblack(picture: U8) -> U8:
+    """`picture` (H, W, 4) of dark cloth without black."""
+    color = picture[..., :3].astype(np.float64)
+    lack = np.clip(1 - color.mean(2, keepdims=True) / DEEP_BELOW, 0, 1)
+    lit = color + np.array(DEEPEST) * lack**2
+    return np.concatenate([np.round(lit), picture[..., 3:]], 2).astype(np.uint8)
 
 
 def unslit(picture: U8) -> U8:

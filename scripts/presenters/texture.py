@@ -14,7 +14,7 @@ from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
 from .grade import crisp, graded
-from .lidtone import lidded
+from .lidtone import lidded, smoothed
 from .looks import LOOKS
 from .mouth import halves
 from .person import EXPRESSIONS, Person
@@ -38,6 +38,8 @@ HAIRED = ("front", "left", "right")
 """The views that have a layer of hair."""
 DENSE_PX, SCALP_ABOVE_EYES = 10, 0.35
 """How far inside the hair, in master pixels, and how far above the eyes, in dm, it counts as dense."""
+HAIR_FADE = 8.0
+"""Over how many times that its tone sets in upwards."""
 PARTING_PX, PARTING = 16, 0.5
 """Half the width of a gap in hair, in master pixels, and how much of the hair's tone the scalp has in it."""
 NEAR_HAIR_PX, SOFT_HAIR_PX = 32, 11.0
@@ -120,13 +122,14 @@ def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
     piece = skin.piece
     color, cover = gather(list(shots.values()), piece.triangles, piece.uv, SIDE)
     shut, _ = gather([shots["open"]], piece.triangles, piece.uv, SIDE)
-    color = lidded(color, shut, *_about_eyes(person, skin))
+    eyes = _about_eyes(person, skin)
+    color = lidded(color, shut, *eyes)
     color = _touched(person, skin, color)
     above = _continued(piece, piece.vertices[:, 1] - person.landmarks.chin[1])
     neck = smooth(*CLOTHES_TOP, above)
     bare = (1 - smooth(*BARE, cover.astype(np.float64))).astype(np.float32)
     color = color + (spread(color, bare) - color) * neck[..., None].astype(np.float32)
-    color = _porous(person, skin, crisp(color, CRISP_TEXELS, CRISP))
+    color = smoothed(_porous(person, skin, crisp(color, CRISP_TEXELS, CRISP)), *eyes)
     cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
     alpha = smooth(*COLLAR, above) * (1 - neck * smooth(*COVERED, cover.astype(np.float64)))
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
@@ -152,9 +155,9 @@ def _touched(person: Person, skin: Skin, color: F32) -> F32:
     ear, hollow, cheek, brow, grey = (_continued(skin.piece, part) for part in parts)
     place = np.stack([_continued(skin.piece, each) for each in points.T], 2)
     color = touch.browed(touch.eared(color, ear, hollow, cheek), brow, places.twins(place, brow), grey)
-    if LOOKS[person.cast.name].beard is None:
-        return color
     upper, lower = (_continued(skin.piece, part[origin]) for part in places.lips(person))
+    if LOOKS[person.cast.name].beard is None:
+        return touch.dull(color, lower)
     return touch.lipped(color, upper, lower)
 
 
@@ -219,10 +222,11 @@ def _haired(person: Person, skin: U8, hair: U8, camera: Camera) -> U8:
     dense = cv2.blur(dense, (depth, depth))
     height = person.landmarks.between + np.array([0, SCALP_ABOVE_EYES, 0])
     rows = np.arange(camera.size[1]) - camera.project(height)[1]
-    dense *= np.clip(-rows / (2 * depth), 0, 1)[:, None].astype(np.float32)
+    high = np.clip(-rows / (HAIR_FADE * depth), 0, 1)[:, None].astype(np.float32)
+    dense *= high
     side = 2 * round(PARTING_PX * camera.size[0] / MASTER[0]) + 1
     gap = cv2.morphologyEx(solid, cv2.MORPH_CLOSE, np.ones((side, side), np.uint8)).astype(np.float32)
-    gap = cv2.GaussianBlur(gap, (0, 0), depth / 3) * (rows < 0)[:, None].astype(np.float32)
+    gap = cv2.GaussianBlur(gap, (0, 0), depth / 3) * high
     locks = spread(hair[..., :3].astype(np.float32), solid.astype(np.float32))
     mixed = skin.astype(np.float32)
     mixed[..., :3] += (locks - mixed[..., :3]) * np.maximum(dense, PARTING * gap)[..., None]

@@ -16,6 +16,8 @@ EAR_HUE, EAR_SHADE = 0.75, 0.62
 LIP_TEXELS, LIP_EVEN, LIP_GAIN, LIP_LIGHT = 9.0, 0.75, 2.2, 0.88
 """Over how much the light on a lip is judged, how far an upper lip in the shade of a moustache takes on its
 share, the last number, of the light of the lower one, and how much lighter it gets at most."""
+GLOSS_TEXELS, GLOSS_FROM, GLOSS_LESS = 14.0, 1.06, 0.8
+"""Over how much a lip's tone is judged, from what light against it on it is gloss, and how far that goes."""
 BROW_TEXELS, STRAY_TEXELS = 41, 5.0
 """Wider than a brow, and over how much a brow is one mass rather than hairs."""
 RED: Final = (0.14, 0.26)
@@ -51,6 +53,16 @@ def eared(color: F32, ear: F64, hollow: F64, cheek: F64) -> F32:
     toned = color + (light * hue - color) * EAR_HUE
     toned = toned * (1 - EAR_SHADE * hollow)[..., None]
     return (color + (toned - color) * ear[..., None]).astype(np.float32)
+
+
+def dull(color: F32, lip: F64) -> F32:
+    """The texture `color` (S, S, 3) whose `lip` (S, S) has no white lines of gloss."""
+    known = lip.astype(np.float32)
+    tone = cv2.GaussianBlur(color * known[..., None], (0, 0), GLOSS_TEXELS)
+    tone = tone / np.maximum(cv2.GaussianBlur(known, (0, 0), GLOSS_TEXELS), 1e-3)[..., None]
+    most = GLOSS_FROM * tone
+    gloss = np.maximum(color - most, 0) * (GLOSS_LESS * known)[..., None]
+    return (color - gloss).astype(np.float32)
 
 
 def lipped(color: F32, upper: F64, lower: F64) -> F32:

@@ -35,7 +35,7 @@ def half_body(form: Form, cut: JacketCut, side: int) -> F64:
     back = _panel(form, cut, np.r_[neck, behind], behind=True)
     grid = np.concatenate([back[:0:-1], front])
     away, _ = cKDTree(_closed(armhole(form, cut), 1200)).query(grid)
-    height = body_folds(grid, side, cut.seed) * smooth(0.0, 0.28, away)
+    height = body_folds(grid, side, cut.seed, cut.folded) * smooth(0.0, 0.28, away)
     height = height - SEAM * np.exp(-((away / 0.045) ** 2)) + over_lift(cut, side, grid)
     return grid + form.surface.near(grid)[1] * height[..., None]
 

@@ -22,7 +22,8 @@ class JacketCut:
     corner of the notch, `collar` the collar's edge from its tip to the middle of the back, on the jacket.
     `armhole` is the sleeve seam's front half from shoulder to underarm, `arm` the sleeve's axis (x, y, z),
     `girth` its half width across and in depth at each point of the axis.
-    `over` is the side whose front lies on top: 1 the viewer's right. `seed` is for its folds.
+    `over` is the side whose front lies on top: 1 the viewer's right. `seed` is for its folds, `folded` how
+    deep they are by the usual ones.
     `pocket` are the ends of the breast pocket's welt on `pocket_side` (0: none); `stand_off` is how far the
     collar stands off the neck.
     """
@@ -45,6 +46,7 @@ class JacketCut:
     pocket_side: int
     stand_off: float
     seed: int
+    folded: float = 1.0
 
 
 RUBY: Final = JacketCut(
@@ -108,6 +110,7 @@ RUBY: Final = JacketCut(
     pocket_side=0,
     stand_off=0.10,
     seed=11,
+    folded=1.65,
 )
 
 MARCUS: Final = JacketCut(

@@ -109,16 +109,18 @@ def uneven(points: F64, seed: int, height: float) -> F64:
     return total * height / 2
 
 
-def body_folds(points: F64, side: int, seed: int) -> F64:
-    """Heights (...) of a jacket's front at `points` (..., 3) of the viewer's right half."""
+def body_folds(points: F64, side: int, seed: int, depth: float = 1.0) -> F64:
+    """Heights (...) of a jacket's front, `depth` times the usual ones, at `points` (..., 3) of the viewer's
+    right half."""
     x, y, z = np.moveaxis(points, -1, 0)
     folds = drawn(varied(FRONT, seed + 5 * side), x, y) * np.clip((z - 0.05) / 0.25, 0, 1)
-    return folds + uneven(points, seed + side, 0.008)
+    return depth * (folds + uneven(points, seed + side, 0.008))
 
 
-def sleeve_folds(rings: F64, angle: F64, seed: int) -> F64:
-    """Heights (R, C) of a hanging sleeve; `angle` (C,) is 0 outside, positive to the front."""
+def sleeve_folds(rings: F64, angle: F64, seed: int, depth: float = 1.0) -> F64:
+    """Heights (R, C) of a hanging sleeve, `depth` times the usual ones; `angle` (C,) is 0 outside, positive
+    to the front."""
     along = np.linalg.norm(np.diff(rings.mean(1), axis=0, prepend=rings[:1].mean(1)), axis=1).cumsum()
     folds = drawn(varied(SLEEVE, seed), ((angle + np.pi) % (2 * np.pi) - np.pi) * 0.42, along[:, None])
     begun = np.clip((along - 0.12) / 0.35, 0, 1)[:, None]
-    return (folds + uneven(rings, seed + 9, 0.008)) * begun
+    return depth * (folds + uneven(rings, seed + 9, 0.008)) * begun

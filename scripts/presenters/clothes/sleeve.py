@@ -29,7 +29,7 @@ def sleeve(form: Form, cut: JacketCut, seed: int) -> F64:
     rings = np.concatenate([cap[:-1], tube])
     head = np.exp(-(((np.arange(len(rings)) - 7) / 4.5) ** 2))[:, None] * np.clip(np.cos(angle) + 0.6, 0, 1)
     rings = rings + ring_normals(rings) * (ROLL * head)[..., None]
-    return rings + ring_normals(rings) * sleeve_folds(rings, angle, seed)[..., None]
+    return rings + ring_normals(rings) * sleeve_folds(rings, angle, seed, cut.folded)[..., None]
 
 
 def _tube(cut: JacketCut, angle: F64) -> F64:

@@ -2,7 +2,7 @@
 
 import numpy as np
 from visavis.scripts.presenters.camera import MASTER
-from visavis.scripts.presenters.crown import rounded
+from visavis.scripts.presenters.crown import calmed, rounded
 
 WIDTH = MASTER[0] // 2
 TOP, DEEP = 100, 20
@@ -29,3 +29,13 @@ def test_hair_that_stands_clear_of_the_mass_is_not_joined_to_it() -> None:
     picture[TOP + 20 : 300, 620:622] = (90, 70, 50, 255)
     made, _ = rounded(picture, np.full(picture.shape[:2], 7, np.float32), 300.0)
     assert made[TOP + 60 : 200, 606:616, 3].max() == 0
+
+
+def test_a_light_tuft_is_as_light_as_the_hair_around_above_the_rows_only() -> None:
+    picture = np.full((400, WIDTH, 4), (60, 50, 40, 255), np.uint8)
+    for top in (40, 340):
+        picture[top : top + 20, 390:410, :3] = (110, 95, 80)
+    made = calmed(picture, (200.0, 120.0))
+    assert made[50, 400, 0] < 85
+    assert made[50, 300, 0] < 63
+    np.testing.assert_array_equal(made[210:], picture[210:])

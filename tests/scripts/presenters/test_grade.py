@@ -177,3 +177,13 @@ def test_crisp_strengthens_what_is_fine_and_keeps_what_is_flat() -> None:
     assert sharp[:, :4] == pytest.approx(100, abs=0.01)
     assert sharp[:, 12].min() > 141
     assert sharp[:, 11].max() < 99
+
+
+def test_the_tips_of_long_hair_thin_out() -> None:
+    layer = np.full((960, 800, 4), 80, np.uint8)
+    layer[..., 3] = 0
+    layer[:800, 200:600, 3] = 255
+    layer[700:, 200:600, 3] = np.linspace(255, 0, 260).astype(np.uint8)[:, None]
+    alpha = combed(layer, 500.0, 2000.0)[700:960, 400, 3].astype(int)
+    assert (np.diff(alpha) <= 0).all()
+    assert np.count_nonzero((alpha > 20) & (alpha < 200)) > 100

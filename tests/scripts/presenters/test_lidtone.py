@@ -26,3 +26,24 @@ def test_a_lid_takes_the_brighter_tone_of_a_shut_one_and_fades_into_the_skin_aro
 
 def test_where_shut_lids_are_dark_a_lid_stays_as_it_was() -> None:
     assert toned(20.0)[30, 48] > 90
+
+
+def test_a_lid_is_smooth_and_rounder_in_the_light_than_the_skin_above() -> None:
+    y = np.mgrid[:SIDE, :SIDE][0]
+    fall = np.clip((y - 24) / 240, 0, 0.1) * (y < 56)
+    color = np.full((SIDE, SIDE, 3), 120, np.float32)
+    color[:, ::2] += 20
+    made = lidded(color, color.copy(), fall, np.ones((SIDE, SIDE)), np.zeros((SIDE, SIDE), bool))[..., 0]
+    assert np.abs(np.diff(made[42, 20:76])).max() < 6
+    assert np.abs(np.diff(made[10, 20:76])).min() > 15
+    assert made[38:41].mean() > made[27:30].mean() + 2
+
+
+def test_a_dark_line_beside_the_corner_of_an_eye_goes() -> None:
+    color = np.full((SIDE, SIDE, 3), 120, np.float32)
+    hole = np.zeros((SIDE, SIDE), bool)
+    hole[46:50, 30:66] = True
+    color[44:52, 66:70] = 60
+    made = lidded(color, color.copy(), np.zeros((SIDE, SIDE)), np.ones((SIDE, SIDE)), hole)
+    assert made[48, 68].mean() > 100
+    assert abs(made[48, 90].mean() - 120) < 3

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from visavis.scripts.presenters.touch import Twin, browed, eared, lipped
+from visavis.scripts.presenters.touch import Twin, browed, dull, eared, lipped
 
 SIDE = 160
 SKIN = (200.0, 150.0, 130.0)
@@ -64,3 +64,14 @@ def test_an_upper_lip_in_the_shade_is_lit_as_the_lower_one_and_nothing_else_chan
     assert made[90, 100, 1] / made[90, 100, 0] == pytest.approx(50 / 80, abs=0.01)
     np.testing.assert_array_equal(made[upper == 0], color[upper == 0])
     np.testing.assert_allclose(lipped(made, lower, lower)[lower > 0], color[lower > 0])
+
+
+def test_a_white_line_on_a_lip_goes_and_the_rest_of_the_lip_and_the_skin_beside_stay() -> None:
+    color = np.full((80, 80, 3), (170, 90, 84), np.float32)
+    color[38:41] = (250, 220, 215)
+    lip = np.zeros((80, 80))
+    lip[20:60, :60] = 1
+    made = dull(color, lip)
+    assert made[39, 30, 1] < 145
+    np.testing.assert_allclose(made[25, 30], color[25, 30])
+    np.testing.assert_allclose(made[39, 70], color[39, 70])
