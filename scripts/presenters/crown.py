@@ -18,6 +18,8 @@ NOTCH_PX, MASS_PX = 170, 9
 """The widest notch that is filled, and the least width of hair that counts rather than stray, in master
 pixels."""
 SOLID: Final = 128
+STEEP: Final = 8
+"""How much steeper an outline gets where it is made sharp."""
 EDGE_PX = 1.2
 LOCK_PX, AROUND_PX, GAIN = 7.0, 45.0, (0.6, 1.6)
 """What is a lock rather than strands, what is around it, in master pixels, and by how much a lock may become
@@ -34,6 +36,14 @@ def calmed(picture: U8, rows: tuple[float, float]) -> U8:
     share = smooth(*rows, np.arange(len(picture), dtype=np.float64))[:, None]
     toned = color * (1 + (gain - 1) * share)[..., None]
     return np.dstack([np.round(np.clip(toned, 0, 255)).astype(np.uint8), picture[..., 3]])
+
+
+def firm(picture: U8, row: float) -> U8:
+    """A layer (H, W, 4) of hair whose outline above the `row` is sharp: one view of hair lies over another
+    there, and through what both half hide the room is seen."""
+    above = np.arange(len(picture))[:, None] < row
+    sharp = np.clip((picture[..., 3].astype(np.int32) - SOLID) * STEEP + SOLID, 0, 255)
+    return np.dstack([picture[..., :3], np.where(above, sharp, picture[..., 3]).astype(np.uint8)])
 
 
 def _light(color: F32, cover: F32, sigma: float) -> F32:

@@ -18,7 +18,7 @@ LOWER_WIDTHS: Final = (0.053, 0.060, 0.070, 0.071, 0.072, 0.105)
 UPPER_CROWNS: Final = (0.096, 0.081, 0.092, 0.080, 0.074, 0.070)
 LOWER_CROWNS: Final = (0.085, 0.088, 0.098, 0.086, 0.080, 0.072)
 """Heights in dm of what stands out of the gum."""
-UPPER_EDGES: Final = (0.0, 0.014, 0.005, 0.011, 0.014, 0.017)
+UPPER_EDGES: Final = (0.0, 0.014, 0.005, 0.006, 0.009, 0.012)
 LOWER_EDGES: Final = (0.0, 0.001, -0.004, 0.003, 0.007, 0.010)
 """How far each edge falls short of the first one's, in dm."""
 CORNERS: Final = ((0.009, 0.023), (0.013, 0.030), (0.0, 0.0), (0.010, 0.012))
@@ -34,8 +34,8 @@ GUM_ROWS: Final = ((0.0, -0.010), (0.006, 0.005), (0.026, 0.011), (0.060, 0.008)
 """Rows of the gum: distance in dm from its edge towards the root, and how far it stands off the teeth."""
 PAPILLA = 0.038
 """How far the gum reaches down between two teeth, in dm."""
-ENAMEL, NECK, TIP = (224, 212, 190), (208, 184, 148), (176, 178, 182)
-TONES: Final = (1.0, 0.965, 0.915, 0.93, 0.90, 0.86)
+ENAMEL, NECK, TIP = (234, 222, 200), (208, 184, 148), (176, 178, 182)
+TONES: Final = (1.0, 0.965, 1.02, 1.15, 1.18, 1.2)
 """How light each tooth is by the first."""
 UNLIKE, TURN_DEG = (0.022, 0.022), 4.0
 """How far teeth differ in light and in warmth, and how far they are turned, at random."""
@@ -260,13 +260,13 @@ def _rounding(across: F64, outer: NDArray[np.bool_], k: int) -> F64:
 def _enamel(rise: F64, across: F64, k: int, arch: Arch, places: F64) -> tuple[F64, F64]:
     """Colours (R, C, 3) and baked light (R, C) of a tooth."""
     neck = smooth(0.45, 1.1, rise)[..., None] * (1.15 if k == 2 else 0.85)
-    tip = smooth(0.34, 0.0, rise)[..., None] * (0.85 if k < 2 else 0.35)
+    tip = smooth(0.34, 0.0, rise)[..., None] * (0.85 if k < 2 else 0.0)
     color = np.array(ENAMEL) * (1 - neck) + np.array(NECK) * neck
     color = color * (1 - tip) + np.array(TIP) * tip
     edge = smooth(0.86, 1.0, np.abs(across))[..., None] * smooth(-0.02, 0.14, rise)[..., None]
     color = color * (1 - edge * GAP * (1.0 if k < 3 else GAP_BEHIND))
     color = color * (1 - smooth(0.04, 0.36, arch.front - places[..., 2])[..., None] * BACK)
-    between = 1 - 0.58 * smooth(0.70, 1.0, np.abs(across)) * (1 - 0.45 * smooth(0.5, 0.0, rise))
+    between = 1 - 0.50 * smooth(0.74, 1.0, np.abs(across)) * (1 - 0.45 * smooth(0.5, 0.0, rise))
     below = 1 - 0.22 * smooth(0.75, 1.1, rise)
     behind = 1 - 0.72 * smooth(0.03, 0.45, arch.front - places[..., 2])
     inner = np.where(rise < 0, 0.72, 1.0)

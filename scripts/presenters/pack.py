@@ -25,7 +25,7 @@ from .base import F64
 from .camera import MASTER, VIEWS, Camera
 from .cast import CAST
 from .complexion import pored_layer
-from .crown import calmed, rounded
+from .crown import calmed, firm, rounded
 from .ears import rounded as rounded_ears
 from .eyeballs import FIT, eyeballs
 from .fuzz import bearded
@@ -179,6 +179,8 @@ def _reliefs(person: Person, skin: Skin, layers: Path) -> dict[Part, Relief]:
         if not LOOKS[person.cast.name].beard:
             crown = person.landmarks.between + np.array([0, CROWN_ABOVE_EYES, 0])
             picture, depth = rounded(picture, depth, camera.project(crown)[1])
+            if layer == "hair" and view != "front":
+                picture = firm(picture, camera.project(crown)[1])
             tops = [person.landmarks.between + np.array([0, up, 0]) for up in TOP_ABOVE_EYES]
             low, high = camera.project(np.stack(tops))[:, 1]
             picture = calmed(picture, (low, high))

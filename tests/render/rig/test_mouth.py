@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.rig import avatar, face, meshed, moved
+from visavis.render.rig.interior import Interior
 from visavis.render.rig.mesh import shape
 from visavis.render.rig.mouth import LIP_WAYS, TONGUE_WAYS, fitted, lip_shapes, lip_ways, tongue_shapes
 from visavis.render.rig.shapes import SHAPES
@@ -129,9 +130,16 @@ def test_a_bitten_lip_rises_as_far_as_it_lacks_to_reach_the_teeth() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_lips_of_a_bite_meet_beside_its_teeth(name: str) -> None:
-    """Seen from the front, nothing dark of the mouth shows between the teeth and a corner."""
+def test_lips_of_a_bite_meet_beside_its_teeth(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seen from the front, nothing dark of the mouth shows between the teeth, here white, and a corner."""
     mesh, canvas = meshed(name), face(name).canvas()
+    light, teeth = Interior.light, np.isin(mesh.part, (UPPER_TEETH, LOWER_TEETH))
+
+    def whitened(one: Interior, *poses: NDArray[np.float32]) -> None:
+        light(one, *poses)
+        poses[-1][teeth] = 255
+
+    monkeypatch.setattr(Interior, "light", whitened)
     pixels = face(name).draw(moved(SHAPES["ff"].units), canvas)
     x, y = canvas.screen[mesh.lips, :2].mean(0)
     wide, high = (float(mesh.lens[0]) / mesh.mouth_depth * reach for reach in (0.2, 0.035))

@@ -2,7 +2,7 @@
 
 import numpy as np
 from visavis.scripts.presenters.camera import MASTER
-from visavis.scripts.presenters.crown import calmed, rounded
+from visavis.scripts.presenters.crown import calmed, firm, rounded
 
 WIDTH = MASTER[0] // 2
 TOP, DEEP = 100, 20
@@ -39,3 +39,12 @@ def test_a_light_tuft_is_as_light_as_the_hair_around_above_the_rows_only() -> No
     assert made[50, 400, 0] < 85
     assert made[50, 300, 0] < 63
     np.testing.assert_array_equal(made[210:], picture[210:])
+
+
+def test_an_outline_is_made_sharp_above_a_row_and_stays_soft_below_it() -> None:
+    picture = np.zeros((4, 5, 4), np.uint8)
+    picture[..., :3], picture[..., 3] = 90, (0, 100, 128, 150, 255)
+    made = firm(picture, 2)
+    assert made[:2, :, 3].tolist() == [[0, 0, 128, 255, 255]] * 2
+    np.testing.assert_array_equal(made[2:], picture[2:])
+    np.testing.assert_array_equal(made[..., :3], picture[..., :3])
