@@ -18,9 +18,9 @@ U8 = NDArray[np.uint8]
 SOFT_PX, WIDE_PX = 4.0, 60.0
 """What is skin rather than shade, and over how much shades are evened, in master pixels."""
 GAIN: Final = (0.55, 3.2)
-LIT, LEAST, LIFT = 75, 0.62, 0.8
-"""Percentile of the light of a neck that is lit, the least light of its shade against that, and how far what
-is darker comes up to it."""
+LIT, LEAST, LIFT, MOST = 75, 0.62, 0.8, 1.35
+"""Percentile of the light of a neck that is lit, the least light of its shade against that, how far what
+is darker comes up to it, and by how much at most: what is nearly black has no colour of skin."""
 HEIGHTS: Final = (0.18, 0.06, -0.62, -0.80)
 """Heights above the chin between which this sets in and ends, in dm."""
 ASIDE: Final = (0.22, 0.34)
@@ -60,7 +60,7 @@ def _lifted(color: F32, known: F32) -> F64:
     if not (known > 0.5).any():
         return np.ones(light.shape)
     least = LEAST * float(np.percentile(light[known > 0.5], LIT))
-    return 1 + LIFT * np.maximum(least - light, 0) / np.maximum(light, 1)
+    return np.minimum(1 + LIFT * np.maximum(least - light, 0) / np.maximum(light, 1), MOST)
 
 
 def _neck(person: Person, camera: Camera) -> F64:
