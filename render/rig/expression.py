@@ -41,7 +41,7 @@ EMOTIONS: Final[dict[str, F32]] = {
             "mouthFrown": 1.00,
             "mouthShrugLower": 0.42,
             "eyeLookDown": 0.12,
-            "eyeBlink": 0.15,
+            "eyeBlink": 0.24,
         },
         "concerned": {
             "browInnerUp": 1.00,
