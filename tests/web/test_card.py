@@ -44,7 +44,7 @@ def test_asking_loads_no_torch() -> None:
 
 
 def test_trials_are_read_as_the_child_tells_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = '[{"format": "int8", "layers": 9, "decibels": 46.0, "cosine": 0.9999, '
+    told = '[{"format": "int8", "layers": 9, "decibels": 46.0, "cosine": 0.9999, "is_close": true, '
     told += '"sixteen_ms": 1.2, "eight_ms": 0.9}]'
     (tmp_path / "tries.py").write_text(f"import sys; print(sys.argv[1:], file=sys.stderr); print({told!r})")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
