@@ -41,8 +41,14 @@ SHIRT: Final = (
     Stroke(0.25, -1.95, 40, 0.35, 0.05, 0.008, 0.05),
     Stroke(0.30, -2.75, 75, 0.60, 0.07, 0.012, 0.08),
     Stroke(0.62, -1.25, 80, 0.50, 0.07, 0.010, 0.05),
+    Stroke(0.50, -1.42, 52, 0.42, 0.050, 0.037, 0.06),
+    Stroke(0.30, -1.80, 28, 0.40, 0.045, 0.034, 0.07),
+    Stroke(0.44, -1.98, 118, 0.45, 0.055, 0.034, 0.06),
+    Stroke(0.22, -2.20, 66, 0.45, 0.045, 0.031, -0.08),
+    Stroke(0.34, -2.50, 30, 0.40, 0.050, 0.034, 0.06),
+    Stroke(0.16, -2.72, 100, 0.40, 0.045, 0.027, 0.05),
 )
-"""Creases of a shirt's front, from the placket's buttons outwards."""
+"""Creases of a shirt's front, from the placket's buttons outwards, and what wearing leaves in it."""
 TOP: Final = (
     Stroke(0.42, -1.75, 68, 0.60, 0.08, 0.016, 0.10),
     Stroke(0.22, -2.05, 84, 0.60, 0.07, 0.014, 0.06),

@@ -7,7 +7,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from ..base import smooth
 from .cut import ShirtCut
-from .folds import SHIRT, Stroke, drawn, uneven, varied
+from .folds import SHIRT, drawn, uneven, varied
 from .form import F64, Surface, curve, surface, unit
 from .mesh import Garment, normals, sheet
 from .under import Body, button, panel, spread, yoke
@@ -26,15 +26,6 @@ STAND_DM: Final = (0.12, 0.28)
 """How far the stand reaches down under the fold, at the front and at the back, in dm."""
 LOFT, CURL, SOFT_DM = 0.085, 0.030, 0.007
 """How far the leaf bows up in its middle, how far its point curls up, and how uneven it is, in dm."""
-WORN: Final = (
-    Stroke(0.50, -1.42, 52, 0.42, 0.050, 0.037, 0.06),
-    Stroke(0.30, -1.80, 28, 0.40, 0.045, 0.034, 0.07),
-    Stroke(0.44, -1.98, 118, 0.45, 0.055, 0.034, 0.06),
-    Stroke(0.22, -2.20, 66, 0.45, 0.045, 0.031, -0.08),
-    Stroke(0.34, -2.50, 30, 0.40, 0.050, 0.034, 0.06),
-    Stroke(0.16, -2.72, 100, 0.40, 0.045, 0.027, 0.05),
-)
-"""Folds that wearing leaves in a front: from the collar outwards and about the buttons."""
 
 
 def build_shirt(body: Body, cut: ShirtCut, material: str) -> list[Garment]:
@@ -58,7 +49,7 @@ def _front(body: Body, cut: ShirtCut, height: float, *, seed: int, placket: bool
     plan = panel(inner, curve(cut.outer, ALONG), ACROSS)
     away = np.linalg.norm(plan - inner, axis=-1)
     loose = smooth(0.08, 0.36, plan[..., 0])
-    folds = varied((*SHIRT, *WORN), seed)
+    folds = varied(SHIRT, seed)
     lift = height + drawn(folds, plan[..., 0], plan[..., 1]) * loose
     if placket:
         lift = lift + 0.012 * np.clip((PLACKET - away) / 0.015, 0, 1)
