@@ -18,6 +18,8 @@ U8 = NDArray[np.uint8]
 SOFT_PX, WIDE_PX = 4.0, 60.0
 """What is skin rather than shade, and over how much shades are evened, in master pixels."""
 GAIN: Final = (0.55, 3.2)
+BLACK: Final = (0.55, 0.25)
+"""Light of a shade against what is around it, from one with a hue of its own to one without."""
 LIT, LEAST, LIFT, MOST = 75, 0.62, 0.8, 1.35
 """Percentile of the light of a neck that is lit, the least light of its shade against that, how far what
 is darker comes up to it, and by how much at most: what is nearly black has no colour of skin."""
@@ -46,11 +48,21 @@ def evened(person: Person, picture: U8, skin: U8, camera: Camera) -> U8:
     bare = ((skin[..., 3] > 250) * neck).astype(np.float32)[..., None]
     color = picture[..., :3].astype(np.float32)
     fine, wide = (_blurred(color, bare, sigma * scale) for sigma in (SOFT_PX, WIDE_PX))
-    gain = np.clip(wide / np.maximum(fine, 1), *GAIN)
-    gain = gain * _lifted(wide, bare[..., 0] * (share > 0.5))[..., None]
+    known = bare[..., 0] * (share > 0.5)
+    toned = _toward(wide, fine, color) * _lifted(wide, known)[..., None]
     shaded = picture.astype(np.float32)
-    shaded[..., :3] *= 1 - share[..., None] * (1 - gain)
+    shaded[..., :3] += share[..., None] * (toned - color)
     return np.round(np.clip(shaded, 0, 255)).astype(np.uint8)
+
+
+def _toward(wide: F32, fine: F32, color: F32) -> F32:
+    """`color` (H, W, 3) where shades `fine` of it are as `wide` ones, within `GAIN`; what is nearly black is
+    given their hue too."""
+    light = fine.mean(2, keepdims=True) / np.maximum(wide.mean(2, keepdims=True), 1)
+    even = color * np.clip(wide / np.maximum(fine, 1), *GAIN)
+    hue = wide / np.maximum(wide.mean(2, keepdims=True), 1)
+    hued = hue * color.mean(2, keepdims=True) * np.clip(1 / np.maximum(light, 1e-3), *GAIN)
+    return (even + (hued - even) * smooth(*BLACK, light.astype(np.float64))).astype(np.float32)
 
 
 def _lifted(color: F32, known: F32) -> F64:
