@@ -155,9 +155,15 @@ class Engine(Protocol):
         """Release the slot."""
         ...
 
+    def offload(self) -> None:
+        """Give back what of its memory comes back at once when a slot is opened, while none is; it may be
+        none of it.
+        """
+        ...
+
     def park(self) -> bool:
-        """Give back the memory of what it draws on until a slot is opened, while none is. False, with nothing
-        done, where that cannot be.
+        """Give back all the memory of what it draws on until a slot is opened, while none is. False, with
+        nothing done, where that cannot be.
         """
         ...
 

@@ -24,7 +24,7 @@ from ..stream.session import Session
 from ..stream.visemes import VISEMES, Cue
 from .easel import Easel
 from .engine import Engine
-from .idle import Idle
+from .idle import Giving, Idle
 from .live import EVERY, Encode, Kind, Live
 from .parts import Parts, parts_for
 from .phases import first_tick, horizon, phase
@@ -71,13 +71,13 @@ class Guest:
 @dataclass(slots=True)
 class Task:
     """One piece of heavy work: draws of several sessions, one encode, a guest to open (its parts first, then
-    its slot) or close, or an engine to park."""
+    its slot) or close, or an engine that gives memory back."""
 
     draws: list[tuple[Live, Draw]] = field(default_factory=list[tuple[Live, Draw]])
     encode: tuple[Live, Encode] | None = None
     open: Guest | None = None
     close: Guest | None = None
-    park: bool = False
+    giving: Giving | None = None
     parked: bool = False
     tick: link.Tick | None = None
     parts: Parts | None = None
@@ -184,18 +184,18 @@ class Sessions:
             return Task(draws=[(live, live.begin_draw(now_ns)) for live, _ in choice.picked]), None
         if opening := self._next_opening(duty):
             return Task(open=opening), None
-        park_ns = self._idle.park_ns(now_ns) if self._can_park(duty) else None
-        if park_ns is not None and park_ns <= now_ns:
-            self._idle.begin()
+        rest = self._idle.next(now_ns) if self._can_park(duty) else None
+        if rest is not None and rest.due_ns <= now_ns:
+            self._idle.begin(rest.giving)
             self._parking = True
-            return Task(park=True), None
-        return None, choice.wake_ns if park_ns is None else park_ns
+            return Task(giving=rest.giving), None
+        return None, choice.wake_ns if rest is None else rest.due_ns
 
     def _can_park(self, duty: Duty) -> bool:
-        return not self._guests and duty is not Duty.REST and self._engine.parks
+        return not (self._guests or self._parking) and duty is not Duty.REST and self._engine.parks
 
     def _next_opening(self, duty: Duty) -> Guest | None:
-        """None of those whose next step is the engine's while that is being parked."""
+        """None of those whose next step is the engine's while that gives memory back."""
 
         def wanted(guest: Guest) -> bool:
             return not guest.closing and _opens(guest, duty) and not (guest.parts and self._parking)
@@ -224,7 +224,9 @@ class Sessions:
                 task.live = self._bind(task.open, task.open.parts)
             elif task.close:
                 self._release(task.close)
-            elif task.park:
+            elif task.giving == "offload":
+                self._engine.offload()
+            elif task.giving == "park":
                 task.parked = self._engine.park()
         except Exception as error:
             if not isinstance(error, VisavisError):
@@ -237,9 +239,10 @@ class Sessions:
             live.finish_draw(draw)
         if task.encode:
             task.encode[0].finish_encode(task.tick, now_ns)
-        if task.park:
+        if task.giving:
             self._parking = False
-            self._idle.done(task.parked)
+        if task.giving == "park":
+            self._idle.parked(task.parked)
         if task.error:
             return [fault for name in task.sessions if (fault := self._give_up(name, task))]
         if task.close:

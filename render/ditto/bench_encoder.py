@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .captured_encoder import CapturedEncoder
+from .core.memory import STAYS, Memory
 from .features import WIDTH
 
 STRIDES: Final = (5, 2, 2, 2, 2, 2, 2)
@@ -68,11 +69,15 @@ class StandInEncoder:
         most: int,
         size: EncoderSize | None = None,
         eager: bool = False,
+        memory: Memory = STAYS,
     ) -> None:
-        """For up to `most` windows of `samples` a run. `eager` as `Replay` takes it."""
+        """For up to `most` windows of `samples` a run. `eager` as `Replay` takes it; weights lie in
+        `memory`."""
         dtype = torch.float16 if device.type == "cuda" else torch.float32
         torch.manual_seed(1)
-        network = EncoderNetwork(size or EncoderSize()).to(device, dtype).eval().requires_grad_(False)
+        network = EncoderNetwork(size or EncoderSize()).to(dtype).eval().requires_grad_(False)
+        with memory.kept():
+            network = network.to(device)
         self._encode = CapturedEncoder(network, device, samples=samples, most=most, eager=eager)
 
     def __call__(self, samples: Tensor) -> Tensor:

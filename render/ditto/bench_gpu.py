@@ -17,12 +17,14 @@ from torch.nn import functional as F
 
 from ...stream.errors import SetupError, UsageError
 from .bench_encoder import EncoderSize, StandInEncoder
-from .bench_load import PICTURE, Load, capacity, settled_memory
+from .bench_load import PICTURE, Load, capacity
+from .bench_memory import memory_of
 from .blocks import fold_batch_norms
 from .core.calibration import calibrate, compared
 from .core.choice import ops_for
 from .core.decoder import FastDecoder
 from .core.low_bits import FORMATS
+from .core.memory import memory_for
 from .core.motion_rows import motion_errors, motion_rows
 from .core.replay import BUCKETS, Replay
 from .decoder import Decoder, DecoderSize
@@ -133,7 +135,8 @@ def _sessions(
     """What sessions take, and how many there may be."""
     networks = _networks(bench, bench.on)
     if "memory" in bench.parts:
-        report["memory"] = _memory(bench, networks)
+        shape, counts = WindowShape(*PRESETS[PACES[0]]), sorted({1, min(12, bench.most)})
+        report["memory"] = memory_of(networks, shape, counts, bench.picture)
         so_far(report)
     if "capacity" not in bench.parts:
         return
@@ -289,10 +292,12 @@ def _inputs(bench: GpuBench, device: torch.device, batch: int) -> tuple[Tensor, 
 
 def _networks(bench: GpuBench, device: torch.device) -> Networks:
     """All that an engine has, with a stand-in for HuBERT of its size."""
-    size, seed = bench.sizes, bench.seed
-    warp, decoder = fused(*_plain(bench, torch.device("cpu"), torch.float32), device)
+    size, seed, memory = bench.sizes, bench.seed, memory_for(device)
+    plain, samples = _plain(bench, torch.device("cpu"), torch.float32), Chunk().window_samples
+    with memory.kept():
+        warp, decoder = fused(*plain, device)
     return Networks(
-        audio=StandInEncoder(device, samples=Chunk().window_samples, most=max(BUCKETS), size=size.encoder),
+        audio=StandInEncoder(device, samples=samples, most=max(BUCKETS), size=size.encoder, memory=memory),
         lmdm=loaded(MotionDecoder(size.lmdm), "lmdm", seed).eval().requires_grad_(False),
         stitch=loaded(StitchNetwork(size.stitch), "stitch_network", seed)
         .eval()
@@ -302,24 +307,5 @@ def _networks(bench: GpuBench, device: torch.device) -> Networks:
         decoder=decoder,
         device=device,
         side=size.side,
+        memory=memory,
     )
-
-
-def _memory(bench: GpuBench, networks: Networks) -> dict[str, Any]:
-    """Bytes of each network, and of all that there is with one session and with some."""
-    parts = "warp", "decoder"
-    found: dict[str, Any] = {f"{name}_bytes": _held(getattr(networks, name)) for name in parts}
-    if networks.device.type != "cuda":
-        return found
-    found["networks_bytes"] = settled_memory()["allocated_bytes"]
-    for count in sorted({1, min(12, bench.most)}):
-        load = Load(networks, WindowShape(*PRESETS[PACES[0]]), sessions=count, size=bench.picture)
-        load.run(1)
-        found[f"with {count}"] = settled_memory()
-        del load
-    settled_memory()
-    return found
-
-
-def _held(network: torch.nn.Module) -> int:
-    return sum(one.nbytes for one in (*network.parameters(), *network.buffers()))

@@ -63,6 +63,7 @@ class Ticks:
             "ms_p95": round(float(np.percentile(self.ms, 95)), 3),
             "ms_p99": round(float(np.percentile(self.ms, 99)), 3),
             "ms_max": round(float(self.ms.max()), 3),
+            "called_ms_mean": round(float(self.called_ms.mean()), 3),
             "called_ms_p50": round(float(np.median(self.called_ms)), 3),
             "first_ms_p50": round(float(np.percentile(self.first_ms, 50)), 3),
             "first_ms_p95": round(float(np.percentile(self.first_ms, 95)), 3),

@@ -91,7 +91,8 @@ class Direction:
         lips = speaking.lips + (1.0 - speaking.lips) * mood
         blink = None
         if not self._manner.filmed:
-            life = self._life.pose(frame - self._first, rate=self._blinks)
+            turns = speaking.calm > 0
+            life = self._life.pose(frame - self._first, rate=self._blinks, turns=turns)
             blink = self._manner.blink.at(min(life.blink, 1.0))
             share, drift = _HEAD_SHARE * speaking.calm, _model_angles(life.head)
             pitch, yaw, roll = pitch + share * drift[0], yaw + share * drift[1], roll + share * drift[2]

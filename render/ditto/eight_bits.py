@@ -47,7 +47,7 @@ FRAMES: Final = 16
 """Of each of them."""
 EVERY: Final = 5
 """Ticks from one of these frames to the next."""
-MARGIN_DB: Final = 3.0
+MARGIN_DB: Final = 4.0
 """Closer than it must be, on the frames that a plan is fitted to: on others pictures are further off."""
 _ROUNDS: Final = 20
 _PITCH_HZ, _SYLLABLES_HZ, _HARMONICS = 120, 4, 30

@@ -116,7 +116,7 @@ class DittoEngine:
         if options is None and source is not None:
             options = live_options(source)
         self.most_slots = slots
-        self._parking = parking_for(networks.device)
+        self._parking = parking_for(networks.device, networks.memory)
         self._options = (options or LiveOptions.of()).on(networks.device)
         self._mover = Mover(
             networks, shape or WindowShape(), slots=slots, steps=check_steps(steps), cache_bytes=cache_bytes
@@ -242,8 +242,14 @@ class DittoEngine:
         return self._parking.is_able
 
     @_on_the_device
+    def offload(self) -> None:
+        """Move weights to the host's memory, and drop what graphs need no more, until a slot is opened."""
+        self._parking.offload()
+
+    @_on_the_device
     def park(self) -> bool:
-        """Give back the card's memory until a slot is opened, while none is. False where that cannot be."""
+        """Give back all of the card's memory until a slot is opened, while none is. False where that cannot
+        be."""
         return self._parking.park()
 
     def counts(self) -> EngineCounts:

@@ -177,7 +177,11 @@ class FeatureStage:
         needed = int(state.given[slot]) * FEATURE_HOP + int(self._ends[0]) - self._window
         oldest = max(0, needed - self._history_samples)
         taken = min(len(samples), self._capacity - (heard - oldest))
-        state.ring[slot, np.arange(heard, heard + taken) % self._capacity] = samples[:taken]
+        done = 0
+        for part in self._places(heard, heard + taken):
+            count = part.stop - part.start
+            state.ring[slot, part] = samples[done : done + count]
+            done += count
         state.heard[slot] = heard + taken
         return taken
 
@@ -190,7 +194,7 @@ class FeatureStage:
         given = int(state.given[slot])
         until = given * FEATURE_HOP + int(self._ends[-1])
         since = until - self.cadence.hop * FEATURE_HOP if given else 0
-        return state.ring[slot, np.arange(since, until) % self._capacity]
+        return self._samples(state, slot, since, until)
 
     def skip(self, state: FeatureState, slots: list[int]) -> None:
         """Pass over the next hop of `slots`, which are due: its features are not needed."""
@@ -210,15 +214,29 @@ class FeatureStage:
         """Features (k, hop, 1024) of the next hop of `slots`, which are due, and how many of its frames
         count: fewer only at the end."""
         given, heard = state.given[slots], state.heard[slots]
-        ends = given[:, None] * FEATURE_HOP + self._ends
-        at = ends[..., None] + np.arange(-self._window, 0)
-        windows = state.ring[np.array(slots)[:, None, None], at % self._capacity]
-        windows[(at < 0) | (at >= heard[:, None, None])] = 0
+        windows = np.zeros((len(slots), len(self._ends), self._window), np.float32)
+        for row, slot in enumerate(slots):
+            for piece, end in enumerate((self._ends + given[row] * FEATURE_HOP).tolist()):
+                first = end - self._window
+                since = max(first, 0)
+                until = max(min(end, int(heard[row])), since)
+                found = self._samples(state, slot, since, until)
+                windows[row, piece, since - first : until - first] = found
         features = self.cadence.encode(self._encoder, windows)
         counts = np.where(state.ended[slots], -(-heard // FEATURE_HOP) - given, self.cadence.hop)
         counts = np.minimum(counts, self.cadence.hop)
         state.given[slots] += counts
         return features, counts.tolist()
+
+    def _samples(self, state: FeatureState, slot: int, since: int, until: int) -> F32:
+        """A copy of those of `slot`."""
+        return np.concatenate([state.ring[slot, part] for part in self._places(since, until)])
+
+    def _places(self, since: int, until: int) -> tuple[slice, slice]:
+        """Where samples `since` to `until` lie, at most as many as there is room for."""
+        first, count = since % self._capacity, until - since
+        whole = min(count, self._capacity - first)
+        return slice(first, first + whole), slice(0, count - whole)
 
 
 def whole(encoder: AudioEncoder, samples: F32, cadence: Cadence) -> Tensor:

@@ -83,8 +83,6 @@ class HopReplay:
         for first in range(0, len(turn.slots), MOST):
             some = slice(first, first + MOST)
             self._some(turn.at(range(*some.indices(len(turn.slots)))), heard[some], beside[some])
-        # Now there is time for it.
-        self.noise.prepare(turn.next)
 
     def _some(self, turn: Turn, heard: Tensor, beside: Tensor) -> None:
         count, host = len(heard), self._told.host

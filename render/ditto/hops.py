@@ -6,7 +6,7 @@ so that it can go back there and on from it as if nothing had come after.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 import torch
@@ -60,12 +60,14 @@ class Turn:
 class Where:
     """Where the next window of k slots is read and written, int64.
 
-    `slots` (k,). Of condition rows: `frames` (k, 80), those that it hears, of which `new` (k, hop) are new;
-    `leaving` (k, hop), those of the rows of motion that are finished with it; all modulo what is kept. Of
-    what a slot carries: `now` (k,), and `after` (k,) the window.
+    `slots` (k,); `first` (k,), the frames that the windows begin with. Of condition rows: `frames` (k, 80),
+    those that it hears, of which `new` (k, hop) are new; `leaving` (k, hop), those of the rows of motion that
+    are finished with it; all modulo what is kept. Of what a slot carries: `now` (k,), and `after` (k,) the
+    window.
     """
 
     slots: Tensor
+    first: Tensor
     frames: Tensor
     new: Tensor
     leaving: Tensor
@@ -174,10 +176,11 @@ class HopStage:
 
     def where(self, turn: Turn, slots: int) -> Where:
         """Of the windows of `turn`, in the host's memory, where there are so many `slots` in all."""
-        frames = self.first_frames(turn)[:, None] + np.arange(LENGTH)
+        first = self.first_frames(turn)
         parts = (
             turn.slots,
-            frames % self.frames,
+            first,
+            (first[:, None] + np.arange(LENGTH)) % self.frames,
             self.new_frames(turn) % self.frames,
             self.leaving(turn) % self.frames,
             self._place(turn, 0, slots),
@@ -206,14 +209,12 @@ class HopStage:
         """What the step of `turn`, which gave `after`, has made of each of its slots."""
         slots = self._on_device(turn.slots)
         heard = state.heard[slots[:, None], self._on_device(self.new_frames(turn) % self.frames)]
-        return [
-            Made(
-                heard[row].clone(),
-                after.rows[row, -self._changed(windows) :].clone(),
-                after.lead[row].clone(),
-            )
+        changed = [
+            after.rows[row, -self._changed(windows) :].clone()
             for row, windows in enumerate(turn.windows.tolist())
         ]
+        parts = _copies(heard), changed, _copies(after.lead)
+        return [Made(*one) for one in zip(*parts, strict=True)]
 
     def repeat(self, state: HopState, turn: Turn, made: Sequence[Made]) -> WindowState:
         """Move the slots of `turn`, all of which have had a window or none of which has, on by what was
@@ -246,3 +247,8 @@ class HopStage:
 
     def _on_device(self, index: I64) -> Tensor:
         return sent(index, self.device)
+
+
+def _copies(rows: Tensor) -> tuple[Tensor, ...]:
+    """One of each row."""
+    return cast("tuple[Tensor, ...]", torch.unbind_copy(rows))

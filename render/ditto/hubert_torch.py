@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ...stream.clock import FEATURE_HZ
 from .captured_encoder import CapturedEncoder
+from .core.memory import STAYS, Memory
 from .features import Chunk
 from .hubert import INPUT, OUTPUT, Hubert
 from .onnx.file import read_graph
@@ -58,12 +59,15 @@ class TorchHubert:
         return self._encode(samples)
 
 
-def load_hubert(path: Path, device: torch.device, *, eager: bool = False) -> Hubert | TorchHubert:
-    """Of the file `path`: on a GPU by torch if it can be, `eager` as `Replay` takes it, else by onnxruntime.
-    Raises SetupError when it is not there, is no ONNX, or is another network."""
+def load_hubert(
+    path: Path, device: torch.device, *, eager: bool = False, memory: Memory = STAYS
+) -> Hubert | TorchHubert:
+    """Of the file `path`: on a GPU by torch if it can be, `eager` as `Replay` takes it, with weights in
+    `memory`, else by onnxruntime. Raises SetupError when it is not there, is no ONNX, or is another
+    network."""
     if device.type == "cuda":
         try:
-            return by_torch(path, device, eager=eager)
+            return by_torch(path, device, eager=eager, memory=memory)
         except (UnreadableError, UnknownError, OffError) as error:
             other = Hubert(path, device)
             where = "on the GPU" if other.on_gpu else "on the CPU, which is slower"
@@ -73,7 +77,12 @@ def load_hubert(path: Path, device: torch.device, *, eager: bool = False) -> Hub
 
 
 def by_torch(
-    path: Path, device: torch.device, *, samples: int = Chunk().window_samples, eager: bool = False
+    path: Path,
+    device: torch.device,
+    *,
+    samples: int = Chunk().window_samples,
+    eager: bool = False,
+    memory: Memory = STAYS,
 ) -> TorchHubert:
     """For windows of so many `samples`. Raises UnreadableError, UnknownError or OffError where torch cannot
     do it, and what `Hubert` does."""
@@ -82,7 +91,8 @@ def by_torch(
     heard, expected = _expected(path, samples)
     found = dict[str, float]()
     for dtype, most in PRECISIONS[device.type].items():
-        network = Network(program, device, dtype)
+        with memory.kept():
+            network = Network(program, device, dtype)
         found[str(dtype).removeprefix("torch.")] = error = _error(network, heard.to(device), expected)
         if error <= most:
             logger.info("%s runs by torch in %s, %.1e off", path, dtype, error)

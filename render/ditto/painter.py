@@ -109,7 +109,13 @@ class Painter:
         self._faces: dict[int, _Face] = {}
         most = min(slots, BATCH)
         buckets = [one for one in BUCKETS if one <= most]
-        self._replay = Replay(self._draw, self._device, buckets=buckets, eager=networks.eager)
+        self._replay = Replay(
+            self._draw,
+            self._device,
+            buckets=buckets,
+            pool=networks.memory.scratch,
+            eager=networks.eager,
+        )
 
     def warm(self) -> None:
         """Compile and capture all that `paint` runs, so that it only replays. Slots must be closed."""

@@ -85,6 +85,9 @@ class RigEngine:
         """Release the slot."""
         del self._slots[slot]
 
+    def offload(self) -> None:
+        pass
+
     def park(self) -> bool:
         """There is no card whose memory could be given back."""
         return False

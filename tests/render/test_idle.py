@@ -27,6 +27,24 @@ def test_an_engine_without_sessions_is_parked_once_and_not_before_its_time() -> 
     assert parked(engine) == 1
 
 
+def test_what_comes_back_at_once_is_given_sooner() -> None:
+    engine = PatternEngine()
+    empty = worker(engine, 2 * NS_PER_SECOND)
+    empty.run(150)
+    assert engine.log == []
+    empty.run(100)
+    assert engine.log == [("offload",)]
+    empty.tell(request("a"))
+    empty.run(500)
+    empty.tell(link.Close("a"))
+    empty.run(2500)
+    assert [one for one in engine.log if one in {("offload",), ("park",)}] == [
+        ("offload",),
+        ("offload",),
+        ("park",),
+    ]
+
+
 def test_a_session_keeps_it_awake_and_time_begins_anew_when_the_last_one_ends() -> None:
     engine = PatternEngine()
     busy = worker(engine, 2 * NS_PER_SECOND)
@@ -95,9 +113,15 @@ def test_while_it_is_parked_nobody_else_parks_it_and_no_slot_is_bound() -> None:
     """Where several threads share an engine."""
     engine = PatternEngine()
     sessions = Sessions(engine, slots=4, idle=Idle(0))
+    offloading, _ = sessions.next_task(1)
+    assert offloading is not None
+    assert offloading.giving == "offload"
+    assert sessions.next_task(1)[0] is None
+    sessions.perform(offloading)
+    sessions.finish(offloading, 1)
     parking, _ = sessions.next_task(1)
     assert parking is not None
-    assert parking.park
+    assert parking.giving == "park"
     assert sessions.next_task(1)[0] is None
     sessions.receive(request("a"), 1)
     parts, _ = sessions.next_task(1)
@@ -121,7 +145,7 @@ def test_while_it_is_parked_nobody_else_parks_it_and_no_slot_is_bound() -> None:
     sessions.finish(closing, 2)
     again, _ = sessions.next_task(3)
     assert again is not None
-    assert again.park
+    assert again.giving == "offload"
 
 
 def test_one_that_is_told_to_parks_at_once_unless_somebody_is_there() -> None:

@@ -210,7 +210,7 @@ def test_a_process_takes_its_share_of_the_machine(monkeypatch: pytest.MonkeyPatc
             self, _engine: object, _connection: object, *, slots: int, threads: int, idle: Idle
         ) -> None:
             seen.append((slots, threads))
-            assert idle.park_ns(0) is None
+            assert idle.next(0) is None
 
         def serve(self) -> None:
             return

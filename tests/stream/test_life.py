@@ -190,3 +190,5 @@ def test_a_pose_is_part_of_life(talk: Talk) -> None:
         assert pose.blink == life.blink
         assert np.array_equal(pose.head, life.head)
         assert np.array_equal(pose.eyes, life.eyes)
+        still = process.pose(index, talk=talk, rate=USUAL, turns=False)
+        assert (still.blink, still.eyes, any(still.head)) == (pose.blink, pose.eyes, False)

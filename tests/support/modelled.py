@@ -91,6 +91,9 @@ class ModelEngine:
     def close(self, slot: int) -> None:
         pass
 
+    def offload(self) -> None:
+        pass
+
     def park(self) -> bool:
         return False
 

@@ -72,6 +72,9 @@ class PatternEngine:
         self.log.append(("close", slot))
         del self.loud[slot]
 
+    def offload(self) -> None:
+        self.log.append(("offload",))
+
     def park(self) -> bool:
         self.log.append(("park",))
         return self.gives_back

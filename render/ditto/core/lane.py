@@ -45,21 +45,28 @@ class CudaLane:
     """On a GPU, whose current stream is where everything else is."""
 
     def __init__(self, device: torch.device) -> None:
-        self._device = device
         self._stream = torch.cuda.Stream(device, priority=FIRST)
+        self._index = self._stream.device.index
+        """By number torch finds the current stream in a third of the time."""
+        self._end = torch.cuda.Event()
 
     @contextmanager
     def __call__(self, *, after: bool = True) -> Generator[None]:
+        outside = torch.cuda.current_stream(self._index)
         if after:
-            self._stream.wait_stream(torch.cuda.current_stream(self._device))
-        with torch.cuda.stream(self._stream):
+            self._stream.wait_stream(outside)
+        torch.cuda.set_stream(self._stream)
+        try:
             yield
+        finally:
+            torch.cuda.set_stream(outside)
 
     def join(self) -> None:
-        torch.cuda.current_stream(self._device).wait_stream(self._stream)
+        self._end.record(self._stream)
+        torch.cuda.current_stream(self._index).wait_event(self._end)
 
     def lend(self, tensor: Tensor) -> Tensor:
-        tensor.record_stream(torch.cuda.current_stream(self._device))
+        tensor.record_stream(torch.cuda.current_stream(self._index))
         return tensor
 
 

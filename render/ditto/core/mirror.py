@@ -36,6 +36,7 @@ class Mirror:
         self.device = _views(self._there, layout)
         self._pinned = [torch.zeros(size, dtype=torch.uint8, pin_memory=True) for _ in range(ahead)]
         self._sent = [torch.cuda.Event(blocking=True) for _ in range(ahead)]
+        self._index = self._there.device.index
         self._turn = 0
         self.send()
 
@@ -52,7 +53,7 @@ class Mirror:
         self._sent[turn].synchronize()
         self._pinned[turn].copy_(self._flat)
         self._there.copy_(self._pinned[turn], non_blocking=True)
-        self._sent[turn].record()
+        self._sent[turn].record(torch.cuda.current_stream(self._index))
         self._turn = (turn + 1) % len(self._sent)
 
 

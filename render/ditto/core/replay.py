@@ -11,6 +11,8 @@ from typing import Final
 
 import torch
 
+PoolId = tuple[int, int]
+"""As torch numbers pools of memory."""
 BUCKETS: Final = (1, 2, 3, 4, 8, 16)
 """Batches that are captured; what lies between runs as the next larger one."""
 
@@ -25,14 +27,16 @@ class Replay:
         *,
         buckets: Sequence[int] = BUCKETS,
         priority: int = 0,
+        pool: PoolId | None = None,
         eager: bool = False,
     ) -> None:
-        """On a GPU kernels run with the `priority` of streams, lower ones first; `eager` is called there too,
-        and never captured."""
+        """On a GPU kernels run with the `priority` of streams, lower ones first, and what they need comes
+        from `pool`, by default one of their own; `eager` is called there too, and never captured."""
         self._function, self._device = function, device
         self._captures = device.type == "cuda" and not eager
         self._buckets = sorted(buckets)
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
+        self._pool = pool
         self._beside = torch.cuda.Stream(device, priority=priority) if device.type == "cuda" else None
         """Where it is captured."""
 
@@ -85,17 +89,17 @@ class Replay:
             self._function(bucket)
         torch.cuda.current_stream(self._device).wait_stream(beside)
         graph = torch.cuda.CUDAGraph()
-        others = list(self._graphs.values())
         gc.collect()
         gc.disable()
         try:
             with (
                 _own_workspace(self._device),
-                torch.cuda.graph(graph, pool=others[0].pool() if others else None, stream=beside),
+                torch.cuda.graph(graph, pool=self._pool, stream=beside),  # pyright: ignore[reportArgumentType]
             ):
                 self._function(bucket)
         finally:
             gc.enable()
+        self._pool = graph.pool()
         return graph
 
 

@@ -83,11 +83,12 @@ class _Part:
 
 @dataclass(slots=True)
 class _Place:
-    """A picture on the device. Before it is drawn again it has `left`; `goal` is where it goes next."""
+    """A picture on the device. Before it is drawn again it has `left`, where it ever went; `goal` is where it
+    goes next."""
 
     picture: Picture
     part: _Part
-    left: Mark
+    left: Mark | None = None
     state: State = State.FREE
     goal: Surface | None = None
 
@@ -126,7 +127,7 @@ class SurfaceRing:
         offsets = [first + index * aligned_bytes(size) for index in range(depth)]
         self._wholes = [memory[offset : offset + self._nbytes] for offset in offsets]
         self._places = [
-            _Place(Picture(offset, width, height, width, width * height), self._part(whole), transfers.mark())
+            _Place(Picture(offset, width, height, width, width * height), self._part(whole))
             for offset, whole in zip(offsets, self._wholes, strict=True)
         ]
         self._next = 0
@@ -161,7 +162,7 @@ class SurfaceRing:
                 self._held[id(surface)] = _Held(surface, self._part(bytes_), arrived)
                 self._transfers.copy(self._wholes[0], bytes_)
                 self._transfers.set(arrived)
-            self._transfers.set(self._places[0].left)
+                self._places[0].left = arrived
         return [held.surface for held in self._held.values()]
 
     def begin(self, surface: Surface) -> Picture:
@@ -172,7 +173,8 @@ class SurfaceRing:
             raise IllegalTransition("that surface belongs to another slot")
         place.turn(State.DRAWN)
         place.goal = surface
-        self._transfers.keep(place.left)
+        if place.left is not None:
+            self._transfers.keep(place.left)
         return place.picture
 
     def send(self) -> None:
@@ -184,7 +186,7 @@ class SurfaceRing:
         self._transfers.copy(place.part.luma, held.part.luma)
         self._transfers.copy(place.part.chroma, held.part.chroma)
         self._transfers.set(held.arrived)
-        self._transfers.set(place.left)
+        place.left = held.arrived
         self._next = (self._next + 1) % len(self._places)
 
     def abandon(self) -> None:

@@ -55,6 +55,7 @@ class CudaTransfers:
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self._copies = torch.cuda.Stream(device)
+        self._index = self._copies.device.index
         self._drawn = torch.cuda.Event()
 
     def host(self, count: int) -> Tensor:
@@ -65,10 +66,14 @@ class CudaTransfers:
 
     @contextmanager
     def beside(self) -> Generator[None]:
-        self._drawn.record(torch.cuda.current_stream(self.device))
+        drawing = torch.cuda.current_stream(self._index)
+        self._drawn.record(drawing)
         self._copies.wait_event(self._drawn)
-        with torch.cuda.stream(self._copies):
+        torch.cuda.set_stream(self._copies)
+        try:
             yield
+        finally:
+            torch.cuda.set_stream(drawing)
 
     def copy(self, source: Tensor, out: Tensor) -> None:
         out.copy_(source, non_blocking=True)
@@ -81,7 +86,7 @@ class CudaTransfers:
         assert isinstance(mark, _Event), "marks of other transfers mean nothing here"
         # It was set two pictures ago: mostly it is over, and to ask is less than to wait.
         if not mark.event.query():
-            torch.cuda.current_stream(self.device).wait_event(mark.event)
+            torch.cuda.current_stream(self._index).wait_event(mark.event)
 
 
 def transfers_for(device: torch.device) -> Transfers:

@@ -276,9 +276,10 @@ def test_a_gpu_that_fails_is_lost_for_the_whole_worker(monkeypatch: pytest.Monke
         ("_painter.open", lambda one: opened(one, slot=1)),
         ("_painter.resume", lambda one: one.interrupt(0, 0)),
         ("_painter.close", lambda one: one.close(0)),
+        ("_parking.offload", lambda one: one.offload()),
         ("_parking.park", lambda one: one.park()),
     ],
-    ids=["open", "interrupt", "close", "park"],
+    ids=["open", "interrupt", "close", "offload", "park"],
 )
 def test_a_gpu_may_fail_whenever_it_is_used(
     part: str, call: Callable[[DittoEngine], object], monkeypatch: pytest.MonkeyPatch

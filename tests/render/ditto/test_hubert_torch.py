@@ -8,6 +8,7 @@ from support.onnx import model, node, port
 from support.tiny_hubert import tiny_hubert
 from torch import Tensor
 from visavis.render.ditto import hubert_torch
+from visavis.render.ditto.core.memory import STAYS, Memory
 from visavis.render.ditto.features import Cadence, whole
 from visavis.render.ditto.hubert import INPUT, OUTPUT, Hubert
 from visavis.render.ditto.hubert_torch import (
@@ -65,7 +66,8 @@ def test_on_the_cpu_onnxruntime_hears(tmp_path: Path) -> None:
 def test_a_gpu_is_served_by_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Path, torch.device, bool]] = []
 
-    def found(path: Path, device: torch.device, *, eager: bool) -> TorchHubert:
+    def found(path: Path, device: torch.device, *, eager: bool, memory: Memory) -> TorchHubert:
+        assert memory is STAYS
         asked.append((path, device, eager))
         return by_torch(path, CPU)
 
@@ -91,7 +93,7 @@ def test_what_torch_cannot_do_onnxruntime_does_with_one_warning(
     error: ValueError,
     words: str,
 ) -> None:
-    def refused(path: Path, device: torch.device, *, eager: bool) -> TorchHubert:
+    def refused(path: Path, device: torch.device, *, eager: bool, memory: Memory) -> TorchHubert:
         raise error
 
     monkeypatch.setattr(hubert_torch, "by_torch", refused)

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 import torch
 from visavis.render.ditto import parking
+from visavis.render.ditto.core.memory import STAYS, StayingMemory
 from visavis.render.ditto.parking import CudaParking, parking_for
 from visavis.stream.errors import DeviceError
 
@@ -25,6 +26,20 @@ class Driver:
             return answer
 
         return {name: call(name) for name in ("Lock", "Checkpoint", "Restore", "Unlock")}
+
+
+class Leaving(StayingMemory):
+    """Tells what is asked of it."""
+
+    def __init__(self, seen: list[str]) -> None:
+        self._seen = seen
+
+    def leave(self) -> bool:
+        self._seen.append("leave")
+        return True
+
+    def come_back(self) -> None:
+        self._seen.append("come back")
 
 
 @pytest.fixture(autouse=True)
@@ -83,5 +98,20 @@ def test_an_older_driver_lacks_the_calls(driver: Driver) -> None:
 def test_a_machine_without_a_driver_parks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parking, "_LIBRARY", "libcuda-is-not-here.so.1")
     assert not CudaParking().park()
-    assert not parking_for(torch.device("cpu")).park()
-    parking_for(torch.device("cpu")).fetch()
+    nothing = parking_for(torch.device("cpu"), STAYS)
+    nothing.offload()
+    assert not nothing.park()
+    nothing.fetch()
+
+
+def test_what_can_leave_goes_first_and_comes_back_last(driver: Driver) -> None:
+    leaving = Leaving(driver.seen)
+    parked = CudaParking(driver.calls(), leaving)
+    parked.offload()
+    parked.fetch()
+    assert driver.seen == ["leave", "come back"]
+    driver.seen.clear()
+    parked.offload()
+    assert parked.park()
+    parked.fetch()
+    assert driver.seen == ["leave", "leave", "Lock", "Checkpoint", "Restore", "Unlock", "come back"]

@@ -1,8 +1,5 @@
 """Order on a GPU is tried with streams that only note what they are told."""
 
-from collections.abc import Generator
-from contextlib import contextmanager
-
 import pytest
 import torch
 from visavis.render.ditto.core import lane
@@ -14,24 +11,29 @@ LOG: list[str] = []
 
 class FakeStream:
     def __init__(self, device: object = None, *, priority: int = 0, name: str = "lane") -> None:
-        self.name, self.priority = name, priority
+        self.name, self.priority, self.device = name, priority, torch.device("cuda", 0)
 
     def wait_stream(self, other: "FakeStream") -> None:
         LOG.append(f"{self.name} waits for {other.name}")
+
+    def wait_event(self, event: "FakeEvent") -> None:
+        LOG.append(f"{self.name} waits for {event.at}")
+
+
+class FakeEvent:
+    at = "nothing"
+
+    def record(self, stream: FakeStream) -> None:
+        self.at = stream.name
 
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> CudaLane:
     drawing = FakeStream(name="drawing")
 
-    @contextmanager
-    def on(stream: FakeStream) -> Generator[None]:
-        LOG.append(f"{stream.name} begins")
-        yield
-        LOG.append(f"{stream.name} ends")
-
     monkeypatch.setattr(torch.cuda, "Stream", FakeStream)
-    monkeypatch.setattr(torch.cuda, "stream", on)
+    monkeypatch.setattr(torch.cuda, "Event", FakeEvent)
+    monkeypatch.setattr(torch.cuda, "set_stream", lambda stream: LOG.append(f"on {stream.name}"))
     monkeypatch.setattr(torch.cuda, "current_stream", lambda _device: drawing)
     LOG.clear()
     return CudaLane(GPU)
@@ -40,11 +42,17 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> CudaLane:
 def test_work_in_the_lane_comes_after_what_is_drawn_only_where_that_is_wanted(cuda: CudaLane) -> None:
     with cuda():
         pass
-    assert LOG == ["lane waits for drawing", "lane begins", "lane ends"]
+    assert LOG == ["lane waits for drawing", "on lane", "on drawing"]
     LOG.clear()
     with cuda(after=False):
         pass
-    assert LOG == ["lane begins", "lane ends"]
+    assert LOG == ["on lane", "on drawing"]
+
+
+def test_what_fails_in_the_lane_leaves_it(cuda: CudaLane) -> None:
+    with pytest.raises(ValueError, match="in vain"), cuda(after=False):
+        raise ValueError("in vain")
+    assert LOG == ["on lane", "on drawing"]
 
 
 def test_what_is_drawn_next_waits_for_the_lane_and_the_host_does_not(cuda: CudaLane) -> None:

@@ -1,8 +1,5 @@
 """Order on a GPU is tried with streams that only note what they are told, and with real ones if any."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 import torch
 from visavis.render.ditto.core.transfers import CudaTransfers, PlainTransfers, transfers_for
@@ -13,7 +10,7 @@ LOG: list[tuple[str, str, object]] = []
 
 class FakeStream:
     def __init__(self, device: object = None, name: str = "copies") -> None:
-        self.name = name
+        self.name, self.device = name, torch.device("cuda", 0)
 
     def wait_event(self, event: "FakeEvent") -> None:
         LOG.append((self.name, "waits for", event.number))
@@ -39,18 +36,15 @@ class FakeEvent:
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> CudaTransfers:
-    @contextmanager
-    def on(stream: FakeStream) -> Iterator[None]:
-        LOG.append((stream.name, "begins", None))
-        yield
-        LOG.append((stream.name, "ends", None))
+    def on(stream: FakeStream) -> None:
+        LOG.append((stream.name, "is current", None))
 
     LOG.clear()
     FakeEvent.made = 0
     drawing = FakeStream(name="drawing")
     monkeypatch.setattr(torch.cuda, "Stream", FakeStream)
     monkeypatch.setattr(torch.cuda, "Event", FakeEvent)
-    monkeypatch.setattr(torch.cuda, "stream", on)
+    monkeypatch.setattr(torch.cuda, "set_stream", on)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: drawing)
     return CudaTransfers(CPU)
 
@@ -67,7 +61,11 @@ def test_copies_run_on_their_own_stream_and_marks_are_set_there(cuda: CudaTransf
         cuda.copy(torch.ones(4, dtype=torch.uint8), out)
         cuda.set(mark)
     assert out.tolist() == [1] * 4
-    assert LOG[2:] == [("copies", "begins", None), ("copies", "reaches", 1), ("copies", "ends", None)]
+    assert LOG[2:] == [
+        ("copies", "is current", None),
+        ("copies", "reaches", 1),
+        ("drawing", "is current", None),
+    ]
 
 
 def test_the_drawing_stream_waits_for_a_mark_and_the_host_does_not(cuda: CudaTransfers) -> None:
