@@ -113,7 +113,7 @@ class Painter:
             self._draw,
             self._device,
             buckets=buckets,
-            pool=networks.memory.scratch,
+            pool=networks.memory.scratch(),
             eager=networks.eager,
         )
 

@@ -17,7 +17,6 @@ from torch import Tensor
 
 from ....stream.errors import DeviceError
 from .driver import CudaDriver, Driver
-from .replay import PoolId
 
 _LOG = logging.getLogger(__name__)
 
@@ -29,9 +28,8 @@ class Memory(Protocol):
         """What this thread allocates within can leave, and comes back as it was. Capture nothing within."""
         ...
 
-    @property
-    def scratch(self) -> PoolId | None:
-        """A pool of the insides of graphs, which can leave; None for memory that stays."""
+    def scratch(self) -> torch.cuda.MemPool | None:
+        """A pool for the insides of graphs, which can leave; None for memory that stays."""
         ...
 
     def leave(self) -> bool:
@@ -46,10 +44,11 @@ class Memory(Protocol):
 class StayingMemory:
     """Where there is no card, or none that can."""
 
-    scratch = None
-
     def kept(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def scratch(self) -> None:
+        return None
 
     def leave(self) -> bool:
         return False
@@ -146,15 +145,14 @@ class CardMemory:
 
     def __init__(self, segments: Segments) -> None:
         self._segments = segments
-        self._kept, self._scratch = _pool(segments, keeps=True), _pool(segments, keeps=False)
+        self._kept = _pool(segments, keeps=True)
         self._is_away = False
 
     def kept(self) -> AbstractContextManager[None]:
         return torch.cuda.use_mem_pool(self._kept)
 
-    @property
-    def scratch(self) -> PoolId | None:
-        return self._scratch.id
+    def scratch(self) -> torch.cuda.MemPool:
+        return _pool(self._segments, keeps=False)
 
     def leave(self) -> bool:
         if not self._is_away:

@@ -11,8 +11,6 @@ from typing import Final
 
 import torch
 
-PoolId = tuple[int, int]
-"""As torch numbers pools of memory."""
 BUCKETS: Final = (1, 2, 3, 4, 8, 16)
 """Batches that are captured; what lies between runs as the next larger one."""
 
@@ -27,7 +25,7 @@ class Replay:
         *,
         buckets: Sequence[int] = BUCKETS,
         priority: int = 0,
-        pool: PoolId | None = None,
+        pool: torch.cuda.MemPool | None = None,
         eager: bool = False,
     ) -> None:
         """On a GPU kernels run with the `priority` of streams, lower ones first, and what they need comes
@@ -37,6 +35,8 @@ class Replay:
         self._buckets = sorted(buckets)
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
         self._pool = pool
+        """Lives as long as the graphs."""
+        self._pool_id: tuple[int, int] | None = pool.id if pool else None
         self._beside = torch.cuda.Stream(device, priority=priority) if device.type == "cuda" else None
         """Where it is captured."""
 
@@ -94,12 +94,12 @@ class Replay:
         try:
             with (
                 _own_workspace(self._device),
-                torch.cuda.graph(graph, pool=self._pool, stream=beside),  # pyright: ignore[reportArgumentType]
+                torch.cuda.graph(graph, pool=self._pool_id, stream=beside),  # pyright: ignore[reportArgumentType]
             ):
                 self._function(bucket)
         finally:
             gc.enable()
-        self._pool = graph.pool()
+        self._pool_id = graph.pool()
         return graph
 
 

@@ -124,7 +124,7 @@ def test_a_host_without_memory_keeps_it_on_the_card(monkeypatch: pytest.MonkeyPa
 
 def test_without_a_card_nothing_leaves() -> None:
     assert memory_for(torch.device("cpu")) is STAYS
-    assert STAYS.scratch is None
+    assert STAYS.scratch() is None
     assert not STAYS.leave()
     with STAYS.kept():
         STAYS.come_back()
@@ -148,7 +148,7 @@ def test_on_a_card_a_graph_gives_the_same_after_its_memory_was_away(
             found = (found @ one).tanh()
         out[:count] = found
 
-    replay = Replay(product, device, buckets=(16, 64), pool=leaving.scratch)
+    replay = Replay(product, device, buckets=(16, 64), pool=leaving.scratch())
     replay.capture()
     replay(64)
     expected = out.clone()
@@ -162,4 +162,3 @@ def test_on_a_card_a_graph_gives_the_same_after_its_memory_was_away(
         out.zero_()
         replay(64)
         assert torch.equal(out, expected)
-        assert leaving.scratch is not None
