@@ -7,8 +7,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
-from types import SimpleNamespace
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import torch
@@ -176,34 +175,34 @@ class Desk:
     sixteen slots bring something in every tick."""
 
     def __init__(self, controls: Controls) -> None:
-        self._told = SimpleNamespace(
-            **{each.name: getattr(controls, each.name).numpy() for each in fields(Controls)}
-        )
+        self._told: dict[str, NDArray[Any]] = {
+            each.name: getattr(controls, each.name).numpy() for each in fields(Controls)
+        }
 
     def follow_as(self, slot: int, following: Following) -> None:
         """From now on `slot` follows like this."""
         told = self._told
-        told.follow[slot] = _flags(following.factors, len(Item) - 1)
-        told.factor[slot] = [following.factors.get(Item(item), 1.0) for item in range(len(Item) - 1)]
-        told.relative[slot] = following.relative
-        told.drive_eyes[slot] = following.drive_eyes
-        told.blinking[slot] = following.blinking
-        told.fade[slot] = int(following.fade)
-        told.stitching[slot] = following.stitching
+        told["follow"][slot] = _flags(following.factors, len(Item) - 1)
+        told["factor"][slot] = [following.factors.get(Item(item), 1.0) for item in range(len(Item) - 1)]
+        told["relative"][slot] = following.relative
+        told["drive_eyes"][slot] = following.drive_eyes
+        told["blinking"][slot] = following.blinking
+        told["fade"][slot] = int(following.fade)
+        told["stitching"][slot] = following.stitching
 
     def touch(self, slot: int, frame: FrameControls) -> None:
         """What the next frame of `slot` brings; nothing of the frame before stays."""
         told = self._told
-        told.has_delta[slot] = [angle is not None for angle in frame.delta]
-        told.delta[slot] = [angle or 0.0 for angle in frame.delta]
-        told.alpha[slot] = frame.alpha
-        told.vad_alpha[slot] = frame.vad_alpha
-        told.lip_alpha[slot] = frame.lip_alpha
-        told.delta_expression[slot] = 0.0 if frame.delta_expression is None else frame.delta_expression
-        told.blink[slot] = 0.0 if frame.blink is None else frame.blink
-        told.fading[slot] = frame.fade_alpha is not None
-        told.fade_alpha[slot] = 1.0 if frame.fade_alpha is None else frame.fade_alpha
-        told.fade_items[slot] = _flags(frame.fade_items, len(Item))
+        told["has_delta"][slot] = [angle is not None for angle in frame.delta]
+        told["delta"][slot] = [angle or 0.0 for angle in frame.delta]
+        told["alpha"][slot] = frame.alpha
+        told["vad_alpha"][slot] = frame.vad_alpha
+        told["lip_alpha"][slot] = frame.lip_alpha
+        told["delta_expression"][slot] = 0.0 if frame.delta_expression is None else frame.delta_expression
+        told["blink"][slot] = 0.0 if frame.blink is None else frame.blink
+        told["fading"][slot] = frame.fade_alpha is not None
+        told["fade_alpha"][slot] = 1.0 if frame.fade_alpha is None else frame.fade_alpha
+        told["fade_items"][slot] = _flags(frame.fade_items, len(Item))
 
 
 def _flags(items: Sequence[Item] | Mapping[Item, float], count: int) -> list[bool]:

@@ -15,7 +15,6 @@ from visavis.render.ditto import random_weights
 from visavis.render.ditto.drivers import LiveDriver, ReferenceDriver, joined
 from visavis.render.ditto.lmdm import LmdmSize, MotionDecoder
 from visavis.render.ditto.motion import WIDTH
-from visavis.render.ditto.noise import draw, draw_reference
 from visavis.render.ditto.sampler import MotionSampler
 from visavis.render.ditto.schedule import Schedule
 from visavis.render.ditto.seams import LENGTH, Hold
@@ -72,11 +71,11 @@ def results() -> dict[str, np.ndarray]:
     with torch.no_grad():
         found = {"step": model(noisy, lead, conditions, times)}
     for count in (1, 5, 10):
-        noise = draw(SEED, -70, LENGTH, count)[:, None].expand(-1, 3, -1, -1)
+        noise = normal(SEED, count, LENGTH, WIDTH)[:, None].expand(-1, 3, -1, -1)
         found[f"sample{count}"] = MotionSampler(model, Schedule.of(count))(
             lead, conditions, noise[0], noise[1:]
         )
-    sampler, drawn = MotionSampler(model, Schedule.of(4)), draw_reference(SEED, 0, 4)[:, None]
+    sampler, drawn = MotionSampler(model, Schedule.of(4)), normal(SEED + 1, 4, 1, LENGTH, WIDTH)
 
     def sample(lead: Tensor, conditions: Tensor, hold: Hold) -> Tensor:
         return sampler(lead, conditions, drawn[0], drawn[1:], hold=hold)

@@ -101,6 +101,8 @@ class CudaDriver:
             _check(self._map(_at(address), _size(size), _size(0), handle, _at(0)))
             _check(self._allow(_at(address), _size(size), ctypes.byref(self._access), _size(1)))
         except DeviceError:
+            # What was mapped goes with it, once nobody has the address any more.
+            self._unmap(_at(address), _size(size))
             self._release(handle)
             raise
         return handle.value

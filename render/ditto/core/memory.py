@@ -115,10 +115,11 @@ class Segments:
         if self._host is None or self._host.numel() < needed:
             self._host = _pinned(needed)
         place = self._host.data_ptr()
-        for one in self._kept():
-            one.saved = place
-            self._driver.save(one.saved, one.address, one.size)
-            place += one.size
+        for one in self._all.values():
+            if one.keeps:
+                one.saved = place
+                self._driver.save(one.saved, one.address, one.size)
+                place += one.size
         self._driver.join()
         for one in self._all.values():
             if one.handle is not None:
@@ -127,14 +128,12 @@ class Segments:
 
     def come_back(self) -> None:
         """Raises DeviceError when the card has no room for it: then all of it is lost."""
-        for one in self._all.values():
+        away = [one for one in self._all.values() if one.handle is None]
+        for one in away:
             one.handle = self._driver.back(one.address, one.size)
-        for one in self._kept():
-            self._driver.restore(one.address, one.saved, one.size)
+            if one.keeps:
+                self._driver.restore(one.address, one.saved, one.size)
         self._driver.join()
-
-    def _kept(self) -> list[_Segment]:
-        return [one for one in self._all.values() if one.keeps]
 
     def _end(self) -> None:
         self._is_over = True

@@ -96,6 +96,18 @@ def test_what_is_given_is_gone_and_the_rest_keeps_its_own() -> None:
     assert (driver.behind[third] == 77).all()
 
 
+def test_what_is_taken_meanwhile_stays_as_it_is() -> None:
+    driver = Driver()
+    segments = Segments(driver)
+    old = segments.take(GRAIN, keeps=True)
+    driver.behind[old][:] = 55
+    segments.leave()
+    new = segments.take(GRAIN, keeps=True)
+    driver.behind[new][:] = 66
+    segments.come_back()
+    assert [int(driver.behind[one][0]) for one in (old, new)] == [55, 66]
+
+
 def test_a_card_without_room_gives_nothing_and_loses_nothing() -> None:
     driver = Driver(room=2 * GRAIN)
     segments = Segments(driver)
