@@ -14,7 +14,7 @@ from .camera import MASTER
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-NOTCH_PX, MASS_PX = 170, 9
+NOTCH_PX, MASS_PX = 320, 9
 """The widest notch that is filled, and the least width of hair that counts rather than stray, in master
 pixels."""
 SOLID: Final = 128
