@@ -65,7 +65,7 @@ RELIEFS: Final = {
 FINEST = 118
 """Alpha of long hair's single strands at most: drawing takes what covers more for the outline of a head,
 which has no room inside."""
-LONG_LOCKS, SHORT_LOCKS = 0.60, 0.6
+LONG_LOCKS, SHORT_LOCKS = 0.45, 0.6
 """How far the locks of long and of short hair differ in tone."""
 STRAY_PX: Final = {"hair": 20.0, "back": 4.0}
 """How far strands may stand clear of their layer's mass, in master pixels: what both layers show twice would
