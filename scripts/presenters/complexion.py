@@ -86,7 +86,7 @@ def zones(person: Person, at: F64) -> Zones:
         * aged,
         shine=face * np.clip(shine, 0, 1) * (1 - lid),
         ruddy=np.clip(0.8 * nose + 0.26 * cheek + 0.35 * chin, 0, 1) * face,
-        cool=under,
+        cool=under * look.mottle,
         freckled=2.4 * look.freckles * np.clip(freckled, 0, 1) * (1 - lid),
     )
 
