@@ -15,41 +15,43 @@ NECK = -1.05
 GUIDES, KNOTS, STEPS, STEP = 1500, 28, 84, 0.05
 PARTING = 0.14
 """The parting's x at the forehead; it drifts to the middle towards the crown."""
-ROOT_DM, RISE_DM = 0.17, 0.34
+ROOT_DM, RISE_DM = 0.07, 0.14
 """How far beside the parting hair is flat on the scalp, and over how much of its way it gains its height."""
-PARTED: Final = (-0.74, -0.38)
+PARTED: Final = (-0.98, -0.72)
 """Depths behind the eyes from all hair brushed back, which covers the crown, to all of it parted, in dm."""
-FLAT: Final = (-0.95, -0.50)
+FLAT: Final = (-0.66, -0.30)
 """Depths behind the eyes over which hair beside the parting gains its height at once again, in dm."""
-CROWN = 0.015
+CROWN = 0.030
 """How much higher hair stands behind the parting than beside it, in dm."""
 FACE: Final = (
     (-1.7, -1.1, -0.75, -0.3, 0.1, 0.45, 0.60, 0.70),
-    (0.36, 0.40, 0.46, 0.53, 0.55, 0.48, 0.26, 0.0),
+    (0.34, 0.38, 0.43, 0.49, 0.51, 0.44, 0.24, 0.0),
 )
 """Half the width that stays free for the face, by the height over the eyes."""
 OUTLINE: Final = (
     (-1.5, -1.3, -1.1, -0.9, -0.6, -0.3, 0.2, 0.5, 0.75, 0.95, 1.1),
-    (0.66, 0.73, 0.79, 0.83, 0.86, 0.86, 0.84, 0.79, 0.71, 0.61, 0.50),
+    (0.68, 0.72, 0.75, 0.765, 0.765, 0.755, 0.74, 0.70, 0.63, 0.55, 0.44),
 )
 """Half the width of the hair, by the height over the eyes."""
-INWARD, NEARER = 0.33, 0.13
+INWARD, NEARER = 0.26, 0.10
 """How far outside that width hair that frames the face hangs at most, and how far inside a few locks do."""
-TIP, TIP_SPREAD, RISING, FRAMING = -1.20, 0.13, 0.10, 0.50
+TIP, TIP_SPREAD, RISING, FRAMING = -1.16, 0.11, 0.12, 0.40
 """Mean height of the ends over the eyes at the front, how much they vary, how much higher they are behind,
 and how much higher locks end beside the face at most."""
-CURL = 0.13
+CURL = 0.14
 """How far the ends turn in towards the neck, in dm."""
 LOCKS, TUFTS, SHEETS = 900, 150, 46
 """Into how many strands come together lower down, finely, at their very ends, and from the roots on, which
 leaves partings."""
 TINTED = 420
 """How many narrow locks have a tone of their own."""
+SHORTER, FRAYED = 0.16, 0.09
+"""Which share of their length locks lack at most, and single strands in them."""
 UNEVEN = 0.030
 """By how much the width of the hair differs from lock to lock, in dm."""
 WAVED = 130
 """How many locks have a wave and a place of their own, before or behind their neighbours."""
-WAVE: Final = (0.050, 5.2)
+WAVE: Final = (0.064, 4.8)
 """How far locks swing, in dm, and how fast, in radians per dm."""
 PROUD = 0.046
 """How far locks stand before or behind their neighbours, in dm."""
@@ -73,10 +75,9 @@ def grow_bob(
     edge = density(young.at)
     baby = (edge < 0.55) & (rng.random(len(edge)) < 0.08)
     short = np.where(baby, (0.05 + 0.16 * rng.random(len(edge))) / length, 1.0)
-    high = smooth(eyes[1] + 0.3, eyes[1] + 0.9, young.at[:, 1])
-    layered = 1 - (0.20 + 0.20 * high) * rng.random(len(edge)) ** 1.7
-    paths = _gathered(resampled(paths, length * short * layered, KNOTS), LOCKS, 0.35, 0.62, rng)
-    paths = _gathered(paths, TUFTS, 0.50, 0.66, rng)
+    paths = resampled(paths, length * short * _layered(paths, rng), KNOTS)
+    paths = _gathered(paths, LOCKS, 0.35, 0.74, rng)
+    paths = _gathered(paths, TUFTS, 0.62, 0.80, rng)
     paths = _gathered(paths, SHEETS, 0.15, 0.36, rng)
     paths = _waved(paths, surface, rng)
     for knot in range(1, 12):
@@ -94,8 +95,8 @@ def grow_bob(
 def _parting(at: F64, eyes: F64) -> F64:
     """The parting's x at the depth of each point (N, 3)."""
     z = at[:, 2] - eyes[2]
-    drift = 0.12 * smooth(-0.5, -1.5, z)
-    return PARTING - drift + 0.018 * np.sin(19 * z) + 0.011 * np.sin(53 * z + 1)
+    drift = 0.13 * smooth(-0.25, -0.95, z)
+    return PARTING - drift + 0.012 * np.sin(19 * z) + 0.007 * np.sin(53 * z + 1)
 
 
 def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) -> F64:
@@ -109,7 +110,7 @@ def _fallen(surface: Surface, root: F64, normal: F64, rng: np.random.Generator) 
     near *= smooth(*FLAT, root[:, 2] - eyes[2])
     front = smooth(-0.95, -0.05, root[:, 2] - eyes[2])
     crown = smooth(eyes[1] + 0.55, eyes[1] + 1.0, root[:, 1])
-    lift = 0.05 + 0.06 * rng.random(count) + 0.050 * crown
+    lift = 0.042 + 0.045 * rng.random(count) + 0.010 * crown
     lift += CROWN * np.exp(-(((root[:, 0] - PARTING) / 0.60) ** 2)) * crown * (1 - parted)
     aim = np.c_[
         side * (0.85 - 0.15 * front),
@@ -173,6 +174,13 @@ def _cut(paths: F64, surface: Surface, rng: np.random.Generator) -> F64:
     paths[:, :, 0] += wave
     paths[:, :, 2] += 0.7 * wave
     return paths
+
+
+def _layered(paths: F64, rng: np.random.Generator) -> F64:
+    """The share (N,) of its length that each strand keeps: much the same within a lock."""
+    leaders = paths[rng.choice(len(paths), TUFTS, replace=False)]
+    _, near = cKDTree(leaders[:, KNOTS // 2]).query(paths[:, KNOTS // 2])
+    return 1 - SHORTER * rng.random(TUFTS)[near] ** 1.6 - FRAYED * rng.random(len(paths)) ** 2
 
 
 def _gathered(paths: F64, count: int, start: float, most: float, rng: np.random.Generator) -> F64:

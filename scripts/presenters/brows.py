@@ -36,7 +36,7 @@ def _brow(
     y = surface.person.landmarks.between[1] + line(look, along) + across * thick
     roots = surface.under(side * x, y)
     start, normal = roots.on(posed), unit(roots.on(surface.normals))
-    lean = np.interp(along, [0, 0.10, 0.35, 0.7, 1], [82, 62, 34, 10, -20]) - across * 42
+    lean = np.interp(along, [0, 0.10, 0.35, 0.7, 1], [58, 40, 16, -4, -26]) - across * 42
     angle = np.radians(lean + rng.normal(0, 7, look.hairs))
     toward = tangent(np.c_[side * np.cos(angle), np.sin(angle), np.zeros_like(angle)], normal)
     length = look.length * (0.55 + 0.55 * rng.random(look.hairs)) * (1 - 0.30 * along)

@@ -12,7 +12,8 @@ class Shape:
 
     `old` mixes young (0) and old (1), `origins` weigh the macro targets and sum to 1, `targets` are weights
     of detail targets, `rest` weights of face units that are part of the rest pose. `slim` thins the
-    arms, `teeth_drop` lowers the upper teeth in dm, `distance` is the camera's in dm.
+    arms, `teeth_drop` lowers the upper teeth in dm, `distance` is the camera's in dm, `eyeballs` is how
+    large they are against the base mesh's, with the same front.
     """
 
     sex: str
@@ -24,6 +25,7 @@ class Shape:
     teeth_drop: float
     distance: float
     arms_deg: float = 39.0
+    eyeballs: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +58,42 @@ RUBY: Final = Cast(
         origins=MappingProxyType({"caucasian": 0.62, "asian": 0.22, "african": 0.16}),
         targets=MappingProxyType(
             {
-                "head/head-oval": 0.55,
-                "head/head-scale-horiz-decr": 0.45,
+                "head/head-oval": 0.10,
+                "head/head-scale-horiz-decr": 0.34,
                 "head/head-invertedtriangular": 0.15,
                 "chin/chin-height-decr": 0.15,
-                "chin/chin-width-decr": 0.40,
-                "chin/chin-triangle": 0.15,
-                "head/head-fat-decr": 0.25,
+                "chin/chin-width-decr": 0.75,
+                "chin/chin-triangle": 0.35,
+                "chin/chin-bones-decr": 0.40,
+                "head/head-fat-decr": 0.60,
                 "forehead/forehead-scale-vert-decr": 0.45,
-                "nose/nose-scale-horiz-decr": 0.35,
+                "nose/nose-scale-horiz-decr": 0.60,
                 "nose/nose-scale-vert-decr": 0.15,
                 "nose/nose-point-up": 0.20,
-                "nose/nose-point-width-decr": 0.30,
-                "mouth/mouth-upperlip-volume-incr": 0.30,
-                "mouth/mouth-lowerlip-volume-incr": 0.30,
-                "mouth/mouth-scale-horiz-incr": 0.15,
+                "nose/nose-point-width-decr": 0.40,
+                "nose/nose-width2-decr": 0.30,
+                "nose/nose-width1-decr": 0.20,
+                "mouth/mouth-upperlip-volume-incr": 0.45,
+                "mouth/mouth-lowerlip-volume-incr": 0.25,
+                "mouth/mouth-scale-horiz-incr": 0.10,
                 "mouth/mouth-angles-up": 0.30,
                 "mouth/mouth-cupidsbow-incr": 0.25,
-                "neck/neck-scale-horiz-decr": 0.20,
-                "neck/measure-neck-height-decr": 0.60,
+                "neck/neck-scale-horiz-decr": 0.32,
+                "neck/measure-neck-height-decr": 0.40,
                 "torso/measure-shoulder-dist-decr": 0.80,
                 "torso/torso-vshape-decr": 0.30,
             }
             | _both(
                 {
-                    "eyes/eye-scale-incr": 1.25,
-                    "eyes/eye-trans-in": 0.30,
-                    "eyes/eye-height2-incr": 0.35,
-                    "eyes/eye-bag-decr": 0.40,
-                    "eyes/eye-corner2-up": 0.20,
-                    "cheek/cheek-volume-decr": 0.45,
+                    "eyes/eye-scale-incr": 1.65,
+                    "eyes/eye-trans-out": 0.20,
+                    "eyes/eye-height2-incr": 0.10,
+                    "eyes/eye-bag-decr": 0.80,
+                    "eyes/eye-corner2-up": 0.10,
+                    "eyes/eye-corner1-up": 0.60,
+                    "cheek/cheek-volume-decr": 0.35,
                     "cheek/cheek-inner-decr": 0.20,
-                    "cheek/cheek-bones-incr": 0.35,
+                    "cheek/cheek-bones-incr": 0.50,
                     "ears/ear-scale-decr": 0.50,
                     "ears/ear-wing-decr": 0.50,
                 }
@@ -96,9 +102,8 @@ RUBY: Final = Cast(
         rest=MappingProxyType(
             _pair(
                 {
-                    "mouthSmile": 0.44,
-                    "cheekSquint": 0.15,
-                    "eyeWide": 0.12,
+                    "mouthSmile": 0.48,
+                    "cheekSquint": 0.24,
                     "mouthDimple": 0.06,
                     "mouthLowerDown": -0.20,
                 }
@@ -107,6 +112,7 @@ RUBY: Final = Cast(
         ),
         slim=0.30,
         teeth_drop=0.055,
+        eyeballs=1.05,
         distance=11.3,
     ),
     colors=MappingProxyType({"jacket": (22, 44, 72), "shirt": (236, 228, 218)}),

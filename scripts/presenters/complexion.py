@@ -29,6 +29,8 @@ LIGHT: Final = (-0.467, 0.54, 0.70)
 """Where the key light comes from."""
 GLOSS, SHARP, BROKEN = 26.0, 20.0, 0.50
 """The sheen at its brightest, of 255, how narrow it is, and how far the relief breaks it up."""
+FINEST = 0.6
+"""How coarse the evenest skin is, against what varies as far as others do."""
 PATCH_DM: Final = (0.055, 0.13)
 RUDDY: Final = (0.010, -0.018, -0.020)
 SALLOW: Final = (-0.010, 0.0, -0.022)
@@ -38,7 +40,7 @@ FRECKLE_DM, FRECKLE_HALF, FRECKLE = 0.055, (0.005, 0.012), (0.10, 0.20, 0.26)
 """How far apart freckles may be, half their width, in dm, and what they take of red, green and blue."""
 MOLE: Final = (0.28, 0.38, 0.42)
 MOLES: Final = {
-    "ruby": ((0.36, -0.60, 0.0070), (-0.53, -0.30, 0.0055)),
+    "ruby": ((0.34, -0.56, 0.0060),),
     "marcus": ((-0.47, -0.17, 0.0080), (0.30, 0.42, 0.0060)),
 }
 """Moles by place, x and y from the point between the eyes, and half their width, in dm."""
@@ -75,7 +77,7 @@ def zones(person: Person, at: F64) -> Zones:
     height = at[:, 1] - marks.chin[1]
     face = smooth(-0.15, 0.10, height)
     look = LOOKS[person.cast.name].skin
-    open_skin, aged = 1 - 0.8 * lid, 1 + AGED * look.age
+    open_skin, aged = 1 - 0.8 * lid, FINEST + (1 - FINEST) * look.mottle + AGED * look.age
     shine = 0.85 * bridge + 0.7 * nose + 0.55 * brow + 0.8 * bone + 0.5 * chin
     freckled = 0.9 * cheek + 0.8 * nose + 0.3 * bone + 0.25
     return Zones(
@@ -84,7 +86,7 @@ def zones(person: Person, at: F64) -> Zones:
         * aged,
         shine=face * np.clip(shine, 0, 1) * (1 - lid),
         ruddy=np.clip(0.8 * nose + 0.26 * cheek + 0.35 * chin, 0, 1) * face,
-        cool=under,
+        cool=under * look.mottle,
         freckled=2.4 * look.freckles * np.clip(freckled, 0, 1) * (1 - lid),
     )
 
@@ -126,7 +128,8 @@ def _patches(person: Person, at: F64, own: Zones) -> F64:
     small, large = (noise(at, size, 307 + k) for k, size in enumerate(PATCH_DM))
     ruddy = (0.55 * small + 0.65 * large)[:, None] * RUDDY
     sallow = noise(at, 0.09, 331)[:, None] * SALLOW
-    tint = 1 + PATCHY * (1 + own.ruddy[:, None]) * (ruddy + sallow)
+    patchy = PATCHY * LOOKS[person.cast.name].skin.mottle
+    tint = 1 + patchy * (1 + own.ruddy[:, None]) * (ruddy + sallow)
     tint = tint * (1 + own.ruddy[:, None] * (0.012, -0.045, -0.040))
     tint = tint * (1 + own.cool[:, None] * (-0.034, -0.020, -0.002))
     away, chance = cells(at, FRECKLE_DM, 409)

@@ -14,9 +14,9 @@ from .camera import MASTER
 F32 = NDArray[np.float32]
 U8 = NDArray[np.uint8]
 
-NOTCH_PX, MASS_PX = 170, 9
-"""The widest notch that is filled, and the least width of hair that counts rather than stray, in master
-pixels."""
+NOTCH_PX, COARSE_PX, MASS_PX = 560, 4, 9
+"""The widest notch that is filled, how coarsely it is looked for, and the least width of hair that counts
+rather than stray, in master pixels."""
 SOLID: Final = 128
 STEEP: Final = 8
 """How much steeper an outline gets where it is made sharp."""
@@ -52,6 +52,20 @@ def _light(color: F32, cover: F32, sigma: float) -> F32:
     return (total / np.maximum(cv2.GaussianBlur(cover, (0, 0), sigma), 1e-2)).astype(np.float32)
 
 
+def _closed(solid: U8, side: int, coarse: int) -> U8:
+    """What is `solid` (H, W) with notches up to `side` pixels wide filled, found on a grid of `coarse`
+    pixels, but for what is as narrow as those."""
+    edge = side // 2
+    padded = cv2.copyMakeBorder(solid, edge, 0, edge, edge, cv2.BORDER_CONSTANT, value=0)
+    few = (max(1, padded.shape[1] // coarse), max(1, padded.shape[0] // coarse))
+    small = cv2.resize(padded.astype(np.float32), few, interpolation=cv2.INTER_AREA)
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, ((side // coarse) | 1,) * 2)
+    small = cv2.morphologyEx(small, cv2.MORPH_CLOSE, disc)
+    whole = cv2.resize(small, padded.shape[::-1], interpolation=cv2.INTER_LINEAR)[edge:, edge:-edge]
+    more = ((whole > 0.5) & (solid == 0)).astype(np.uint8)
+    return cv2.morphologyEx(more, cv2.MORPH_OPEN, np.ones((coarse | 1,) * 2, np.uint8)) | solid
+
+
 def rounded(picture: U8, depth: F32, row: float) -> tuple[U8, F32]:
     """A layer (H, W, 4) of hair and its `depth` (H, W), inf where nothing, with the notches of its upper
     outline filled above the `row`, in the tones and at the depth of the hair beside."""
@@ -61,10 +75,7 @@ def rounded(picture: U8, depth: F32, row: float) -> tuple[U8, F32]:
     solid = (picture[..., 3] > SOLID).astype(np.uint8)
     mass = cv2.morphologyEx(solid, cv2.MORPH_OPEN, np.ones((thin, thin), np.uint8))
     body, trunk = (np.maximum.accumulate(each, axis=0) for each in (solid, mass))
-    edge = side // 2
-    padded = cv2.copyMakeBorder(trunk, edge, 0, edge, edge, cv2.BORDER_CONSTANT, value=0)
-    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
-    whole = cv2.morphologyEx(padded, cv2.MORPH_CLOSE, disc)[edge:, edge:-edge]
+    whole = _closed(trunk, side, max(1, round(COARSE_PX * scale)))
     above = np.arange(len(solid))[:, None] < row
     filled = ((whole > 0) & (body == 0) & above).astype(np.float32)
     cover = cv2.GaussianBlur(np.maximum(filled, body * above), (0, 0), EDGE_PX * scale)

@@ -22,9 +22,9 @@ GUTTER = 4
 FINE = 16
 """Hairs are painted this many times larger and averaged."""
 NEAREST = 4
-LID_LINE = 0.6
+LID_LINE = 0.8
 """How dark the line is that dense roots make along the lid's edge."""
-LINE_DM, LINE_FROM = (0.013, -0.004), 0.5
+LINE_DM, LINE_FROM = (0.015, -0.004), 0.5
 """How far the line along the upper lid's edge reaches up and down from the roots, in dm, and where on a card
 it begins."""
 DROOP = 0.32
@@ -56,7 +56,7 @@ class Fringe:
 
 FRINGES: Final = {
     "female": (
-        Fringe("2", 150, 0.050, 0.10, 0.42, 0, 0.90, 0.010),
+        Fringe("2", 170, 0.060, 0.12, 0.46, 0, 0.97, 0.009),
         Fringe("1", 70, 0.024, -0.42, -0.25, 1, 0.22, -0.003),
     ),
     "male": (

@@ -29,12 +29,14 @@ EVEN_TEXELS, EVEN = 5.0, 0.85
 """Over how much a lid is one smooth surface, and how far."""
 FULL_FALL = 0.10
 """How far a blink moves the lower part of a lid, in dm."""
-CREASE: Final = (0.20, 0.12, -0.10)
+CREASE: Final = (0.18, 0.12, -0.26)
 BULGE: Final = (0.62, 0.24, 0.08)
-"""Where on a lid, by how far it falls, its crease and its bulge are, how wide, and how much lighter."""
+CREASE_TEXELS = 4.5
+"""Where on a lid, by how far it falls, its crease and its bulge are, how wide, and how much lighter; over
+how much they are soft."""
 HEM_TEXELS, HEM_LIGHT = 16.0, 0.95
 """How far from an eye's opening lids have a dark hem, and the least light there against the skin around."""
-RIM_SHARE, RIM_TEXELS = 0.65, (12.0, 8.0)
+RIM_SHARE, RIM_TEXELS = 0.85, (12.0, 8.0)
 """How much of the lower lid's wet rim gives way to the skin's tone below it, and how far from the middle of
 an opening the rim ends and is full."""
 
@@ -96,7 +98,7 @@ def _curved(color: F32, fall: F64, near: F64) -> F32:
     for middle, width, gain in (CREASE, BULGE):
         light += gain * np.exp(-(((part - middle) / width) ** 2))
     light *= near * smooth(0.0, CREASE[0], part)
-    light = cv2.GaussianBlur(light, (0, 0), FADE_TEXELS)
+    light = cv2.GaussianBlur(light, (0, 0), CREASE_TEXELS)
     return (color * (1 + light)[..., None]).astype(np.float32)
 
 

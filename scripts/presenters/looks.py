@@ -13,7 +13,8 @@ Rgb = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class SkinLook:
-    """Colours of the skin's zones and how strongly they show; `age` scales lines and folds."""
+    """Colours of the skin's zones and how strongly they show; `age` scales lines and folds, `mottle` how far
+    the skin's tone varies from place to place."""
 
     base: Rgb
     warm: Rgb
@@ -28,6 +29,7 @@ class SkinLook:
     vessels: float
     roughness: float
     age: float
+    mottle: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +145,19 @@ RUBY: Final = Look(
         base=(216, 164, 139),
         warm=(202, 136, 108),
         spot=(176, 114, 88),
-        blush=(208, 108, 94),
+        blush=(212, 118, 98),
         lips=(182, 88, 84),
         lid=(180, 120, 102),
         scalp=(104, 74, 61),
-        blush_share=0.26,
+        blush_share=0.20,
         lip_share=0.80,
-        freckles=0.35,
-        vessels=0.10,
+        freckles=0.12,
+        vessels=0.03,
         roughness=0.43,
         age=0.0,
+        mottle=0.45,
     ),
-    eye=EyeLook(ring=(34, 24, 18), outer=(92, 62, 36), inner=(138, 94, 48)),
+    eye=EyeLook(ring=(34, 24, 18), outer=(92, 62, 36), inner=(138, 94, 48), pupil=9.6),
     hair=HairLook(
         style="bob",
         dark=(17, 12, 9),
@@ -165,13 +168,13 @@ RUBY: Final = Look(
         radius=0.0015,
         tips=0.42,
         grade=Grade(
-            tone=55,
-            even=0.30,
-            calm=0.45,
-            tint=(1.30, 0.95, 0.77),
-            share=0.50,
+            tone=54,
+            even=0.14,
+            calm=0.14,
+            tint=(1.34, 0.95, 0.74),
+            share=0.42,
             floor=(4, 3, 2),
-            fine=1.08,
+            fine=1.22,
             region_px=26.0,
         ),
     ),
@@ -179,15 +182,16 @@ RUBY: Final = Look(
         dark=(46, 35, 29),
         light=(88, 68, 55),
         hairs=600,
-        x=(0.125, 0.50),
-        y=0.170,
-        arch=0.034,
-        fall=0.045,
-        thick=0.084,
-        length=0.072,
+        x=(0.138, 0.545),
+        y=0.147,
+        arch=0.058,
+        fall=0.056,
+        thick=0.074,
+        length=0.066,
         radius=0.0011,
+        ends=(1.25, 1.35),
     ),
-    light=LightLook(hair=190.0, locks=300.0),
+    light=LightLook(fill=150.0, hair=190.0, locks=300.0, exposure=0.53),
 )
 
 MARCUS: Final = Look(

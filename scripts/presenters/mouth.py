@@ -11,14 +11,15 @@ from .base import F64, Ints, smooth
 from .looks import LOOKS
 from .person import Person
 from .piece import Part, Piece, grid, make_piece, merged
+from .tongue import rounded
 
 UPPER_WIDTHS: Final = (0.085, 0.067, 0.077, 0.070, 0.068, 0.100)
 LOWER_WIDTHS: Final = (0.053, 0.060, 0.070, 0.071, 0.072, 0.105)
 """Widths in dm from the middle to the back; stretched to the length of the arch."""
-UPPER_CROWNS: Final = (0.096, 0.081, 0.092, 0.080, 0.074, 0.070)
+UPPER_CROWNS: Final = (0.091, 0.081, 0.092, 0.080, 0.074, 0.070)
 LOWER_CROWNS: Final = (0.085, 0.088, 0.098, 0.086, 0.080, 0.072)
 """Heights in dm of what stands out of the gum."""
-UPPER_EDGES: Final = (0.0, 0.014, 0.005, 0.006, 0.009, 0.012)
+UPPER_EDGES: Final = (0.0, 0.009, 0.003, 0.006, 0.009, 0.012)
 LOWER_EDGES: Final = (0.0, 0.001, -0.004, 0.003, 0.007, 0.010)
 """How far each edge falls short of the first one's, in dm."""
 CORNERS: Final = ((0.009, 0.023), (0.013, 0.030), (0.0, 0.0), (0.010, 0.012))
@@ -42,7 +43,7 @@ UNLIKE, TURN_DEG = (0.022, 0.022), 4.0
 AGED: Final = (0.024, 0.036, 0.054)
 """What age takes of red, green and blue."""
 GAP_BEHIND = 0.2
-GAP: Final = (0.17, 0.27, 0.31)
+GAP: Final = (0.10, 0.15, 0.17)
 BACK: Final = (0.0, 0.06, 0.09)
 """What the line between two teeth takes of red, green and blue, by which share behind the corner ones, and
 what the depth of a mouth takes of the teeth there."""
@@ -122,7 +123,7 @@ def tongue(person: Person) -> Piece:
     edge = smooth(0.35, 1.0, aside)[:, None]
     return make_piece(
         Part.TONGUE,
-        points,
+        rounded(points, aside),
         halves(faces),
         color=(np.array(TONGUE) * (1 - edge) + np.array(TONGUE_EDGE) * edge) * groove[:, None],
         shade=255 * _open_light(person, points) * (0.7 + 0.3 * height),
@@ -195,8 +196,7 @@ def _row(
             span = (inner[k], inner[k + 1]) if side > 0 else (-inner[k + 1], -inner[k])
             pieces.append(_tooth(part, arch, span, crown, edges[k], k, chance))
     row = merged([*pieces, _gum(part, arch, inner, np.add(crowns, edges))])
-    around = _homogeneous(row.vertices)
-    shapes = {name: around @ each for name, each in maps.items()}
+    shapes = {name: _homogeneous(row.vertices) @ each for name, each in maps.items()}
     shapes = {name: delta for name, delta in shapes.items() if np.abs(delta).max() > 1e-3}
     return Piece(part, row.vertices, row.triangles, row.uv, row.color, row.shade, row.head_weight, shapes)
 
@@ -266,7 +266,7 @@ def _enamel(rise: F64, across: F64, k: int, arch: Arch, places: F64) -> tuple[F6
     edge = smooth(0.86, 1.0, np.abs(across))[..., None] * smooth(-0.02, 0.14, rise)[..., None]
     color = color * (1 - edge * GAP * (1.0 if k < 3 else GAP_BEHIND))
     color = color * (1 - smooth(0.04, 0.36, arch.front - places[..., 2])[..., None] * BACK)
-    between = 1 - 0.50 * smooth(0.74, 1.0, np.abs(across)) * (1 - 0.45 * smooth(0.5, 0.0, rise))
+    between = 1 - 0.30 * smooth(0.74, 1.0, np.abs(across)) * (1 - 0.45 * smooth(0.5, 0.0, rise))
     below = 1 - 0.22 * smooth(0.75, 1.1, rise)
     behind = 1 - 0.72 * smooth(0.03, 0.45, arch.front - places[..., 2])
     inner = np.where(rise < 0, 0.72, 1.0)

@@ -139,6 +139,7 @@ class Person:
 def load_person(cast: Cast) -> Person:
     base, shape = load_base(), cast.shape
     points, arm = _arms_down(base, _shaped(base, shape), shape)
+    _enlarge_eyes(base, points, shape.eyeballs)
     units = load_units()
     rest = points.copy()
     for name, weight in shape.rest.items():
@@ -164,6 +165,15 @@ def _shaped(base: Base, shape: Shape) -> F64:
         target = load_target(name)
         points[target.index] += weight * target.delta
     return points
+
+
+def _enlarge_eyes(base: Base, points: F64, size: float) -> None:
+    """Make the eyeballs among `points` (V, 3) larger but for where their fronts are: lids that are opened
+    wide leave gaps beside smaller ones."""
+    for side in "lr":
+        eye = np.unique(base.faces[base.group == f"helper-{side}-eye"])
+        center, radius = _sphere(points[eye])
+        points[eye] = center + (points[eye] - center) * size - (0, 0, (size - 1) * radius)
 
 
 def _arms_down(base: Base, points: F64, shape: Shape) -> tuple[F64, F64]:

@@ -62,7 +62,7 @@ def about_brows(person: Person, points: F64) -> F64:
     """1 where brows grow on the face, 0 elsewhere, at `points` (N, 3)."""
     look, between = LOOKS[person.cast.name].brow, person.landmarks.between
     x, y = np.abs(points[:, 0]), points[:, 1] - between[1] - look.y
-    across = smooth(look.x[0] - 0.14, look.x[0] - 0.08, x) * smooth(look.x[1] + 0.12, look.x[1] + 0.06, x)
+    across = smooth(look.x[0] - 0.14, look.x[0] - 0.08, x) * smooth(look.x[1] + 0.07, look.x[1] + 0.03, x)
     high = smooth(look.arch + 0.14, look.arch + 0.09, y) * smooth(-0.11, -0.075, y)
     return across * high * (points[:, 2] > between[2] - 0.5)
 

@@ -10,6 +10,7 @@ from .looks import Look, SkinLook
 from .nodes import Shader, add_mesh, rgba, subdivided
 from .person import Person
 from .surface import Density
+from .throat import raised
 from .zones import masked, paint_zones
 
 LEVEL = 3
@@ -39,7 +40,10 @@ def add_skin(person: Person, look: Look, posed: F64, hair: Density, beard: Densi
     zones = paint_zones(person, look, rest, texel, hair(rest), beard(rest))
     normal = _normals(place, fine)
     hollow = _hollows(place, fine, normal) * masked("ears", texel, 3.0)
-    place = place - normal * (zones.depth + EAR_RELIEF * hollow)[:, None]
+    depth = zones.depth + EAR_RELIEF * hollow
+    if look.beard is None:
+        depth -= raised(marks.chin, marks.between, rest)
+    place = place - normal * depth[:, None]
     zones.tint[:, :3] *= 1 - EAR_SHADE * np.clip(hollow[:, None] / HOLLOW, -0.25, 1) * (0.8, 1.0, 1.05)
     cut = rest[:, 1] - (marks.chin[1] - 0.03)
     x, y, z = rest.T
@@ -100,7 +104,7 @@ def _color(shader: Shader, skin: SkinLook, at: Any, lips: Any) -> Any:
     bare = shader.math("SUBTRACT", 1.0, lips)
     color = shader.attribute("tint", "Color")
     broad = shader.ramp(shader.noise(at, 3.0, 3), 0.42, 0.66)
-    color = shader.mix(color, rgba(skin.warm), shader.mul(broad, bare, 0.26))
+    color = shader.mix(color, rgba(skin.warm), shader.mul(broad, bare, 0.26 * skin.mottle))
     grain = shader.ramp(shader.noise(at, 26, 5, 0.7), 0.40, 0.66)
     color = shader.mix(color, (0.82, 0.70, 0.66, 1.0), shader.mul(grain, bare, 0.38), "MULTIPLY")
     light = shader.ramp(shader.noise(at, 17, 4), 0.52, 0.72)

@@ -40,7 +40,7 @@ class Fabric:
 FABRICS: Final[Mapping[str, Fabric]] = MappingProxyType(
     {
         "ruby_jacket": Fabric(
-            (33, 45, 73), (52, 68, 100), TWILL, 96, 0.0008, 0.50, 0.016, 0.6, roughness=0.82, sheen=0.16
+            (33, 45, 73), (52, 68, 100), TWILL, 96, 0.0008, 0.50, 0.016, 0.6, roughness=0.82, sheen=0.03
         ),
         "ruby_top": Fabric(
             (236, 228, 214), (214, 202, 184), KNIT, 44, 0.0022, 0.35, 0.014, 0.2, roughness=0.72, sheen=0.15
