@@ -32,10 +32,13 @@ SIDES: Final[tuple[Line, ...]] = (
     ((0.470, 0.005), (0.52, 0.03), (0.575, 0.065)),
     ((0.460, -0.015), (0.535, -0.005), (0.605, 0.015)),
     ((0.450, -0.050), (0.52, -0.075), (0.58, -0.10)),
-    ((0.14, -0.15), (0.24, -0.195), (0.36, -0.185), (0.43, -0.14)),
+    ((0.15, -0.15), (0.22, -0.185), (0.30, -0.19)),
     ((0.055, 0.10), (0.048, 0.17), (0.058, 0.26)),
 )
 """Lines beside and under an eye and between the brows; the same on both sides."""
+TENDON: Final[Line] = ((0.62, 0.10), (0.52, -0.22), (0.34, -0.66), (0.13, -1.10))
+TENDON_DM = 0.085
+"""A tendon of the neck, x and y from the chin, and half its width, in dm; the same on both sides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def paint_zones(person: Person, look: Look, at: F64, texel: F64, hairy: F64, bea
     _lay(tint, skin.lips, skin.lip_share * smooth(0.10, 0.75, lips))
     _lay(tint, skin.scalp, 0.85 * hairy)
     nose = _spot(at, marks.nose, (0.26, 0.26, 0.4))
-    depth = skin.age * _lines(marks, at)
+    depth = skin.age * _lines(marks, at) - skin.throat * _throat(marks, at)
     return Zones(
         tint=np.c_[tint, np.ones(len(at))],
         lips=lips,
@@ -134,6 +137,16 @@ def _lines(marks: Landmarks, at: F64) -> F64:
     for line in SIDES:
         depth[near] += 0.0028 * _groove(mirrored, line, 0.010)
     return depth
+
+
+def _throat(marks: Landmarks, at: F64) -> F64:
+    """How far, in dm, tendons and the larynx rise from the neck; between the collar bones it is negative."""
+    spot = (at - marks.chin)[:, :2]
+    front = smooth(marks.between[2] - 1.1, marks.between[2] - 0.75, at[:, 2])
+    tendon = _groove(np.c_[np.abs(spot[:, 0]), spot[:, 1]], TENDON, TENDON_DM)
+    larynx = np.exp(-((spot[:, 0] / 0.085) ** 2) - ((spot[:, 1] + 0.42) / 0.13) ** 2)
+    notch = np.exp(-((spot[:, 0] / 0.11) ** 2) - ((spot[:, 1] + 1.13) / 0.12) ** 2)
+    return front * (0.040 * tendon + 0.050 * larynx - 0.050 * notch)
 
 
 def _groove(spot: F64, line: Line, width: float) -> F64:
