@@ -161,7 +161,7 @@ MARCUS: Final = Cast(
                     "mouthSmile": 0.36,
                     "cheekSquint": 0.18,
                     "mouthDimple": 0.08,
-                    "eyeWide": 0.10,
+                    "eyeWide": 0.24,
                     "eyeSquint": 0.16,
                     "browDown": 0.14,
                 }
