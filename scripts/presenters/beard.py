@@ -18,21 +18,21 @@ ABOVE_LIP, TRIMMED = 0.10, 0.004
 """Share of the lip up to which the moustache grows down to it, and how far from its red it ends, in dm."""
 OVER: Final = (0.25, -0.022, 0.018)
 """Share of its hairs that fall over the lip's edge, and how far hairs end before it and over it, in dm."""
-MOUSTACHE = 40_000
+MOUSTACHE = 55_000
 """Roots that are tried on all of the body for a denser moustache and where it joins the beard."""
-GAP = 0.55
+GAP = 0.12
 """How much thinner it is in the groove under the nose."""
-CORNER: Final = (0.030, 0.014)
+CORNER: Final = (0.016, 0.010)
 """How far around the corners of the mouth, across and up, no hair grows."""
 LEADERS, LEANING = 2600, 0.35
 """Strands that others lean to, so that the beard has locks, and how far they lean at most."""
 RED, FINE = 0.35, 7
 """From which share of lip on skin is lip, and into how many points a triangle's side is divided there."""
-GREY = 0.54
+GREY = 0.50
 """Share of grey hairs."""
-PEPPER = 0.20
+PEPPER = 0.46
 """How many fewer there are in the moustache, on which the key light falls."""
-UNDER_NOSE = 0.05
+UNDER_NOSE = 0.0
 """How much lighter hairs are in the shade of the nose, which would make a dark tuft of them."""
 OUTLINE: Final = (0.42, 0.26)
 """Cosines between skin and view from none to all of whose roots belong to the outline."""

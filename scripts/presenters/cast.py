@@ -129,12 +129,17 @@ MARCUS: Final = Cast(
             {
                 "head/head-oval": 0.25,
                 "head/head-age-incr": 0.20,
-                "head/head-scale-horiz-decr": 0.10,
+                "head/head-scale-horiz-incr": 0.18,
+                "head/head-square": 0.10,
                 "neck/measure-neck-height-incr": 0.40,
                 "torso/torso-muscle-pectoral-decr": 0.90,
-                "chin/chin-width-incr": 0.10,
-                "forehead/forehead-scale-vert-decr": 0.35,
-                "mouth/mouth-scale-horiz-incr": 0.20,
+                "chin/chin-width-incr": 0.20,
+                "chin/chin-prominent-incr": 0.15,
+                "eyebrows/eyebrows-trans-down": 0.45,
+                "eyebrows/eyebrows-trans-forward": 0.35,
+                "forehead/forehead-scale-vert-decr": 0.45,
+                "nose/nose-hump-incr": 0.12,
+                "mouth/mouth-scale-horiz-decr": 0.18,
                 "mouth/mouth-upperlip-volume-incr": 0.35,
                 "mouth/mouth-lowerlip-height-decr": 0.25,
                 "neck/neck-scale-horiz-decr": 0.45,
@@ -143,25 +148,28 @@ MARCUS: Final = Cast(
             }
             | _both(
                 {
-                    "eyes/eye-scale-incr": 0.85,
+                    "eyes/eye-scale-incr": 0.70,
                     "eyes/eye-trans-in": 0.20,
                     "eyes/eye-height2-incr": 0.35,
                     "eyes/eye-eyefold-up": 0.20,
                     "eyes/eye-eyefold-angle-up": 0.50,
                     "eyes/eye-corner2-up": 0.55,
-                    "cheek/cheek-bones-incr": 0.35,
+                    "eyes/eye-bag-decr": 0.45,
+                    "cheek/cheek-bones-incr": 0.45,
                     "ears/ear-scale-decr": 0.20,
+                    "ears/ear-wing-decr": 0.30,
                 }
             )
         ),
         rest=MappingProxyType(
             _pair(
                 {
-                    "mouthSmile": 0.26,
-                    "cheekSquint": 0.12,
+                    "mouthSmile": 0.36,
+                    "cheekSquint": 0.18,
                     "mouthDimple": 0.08,
-                    "eyeWide": 0.22,
-                    "browDown": 0.12,
+                    "eyeWide": 0.24,
+                    "eyeSquint": 0.16,
+                    "browDown": 0.14,
                 }
             )
             | {"jawOpen": -0.025, "browInnerUp": -0.35}

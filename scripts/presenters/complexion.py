@@ -41,7 +41,7 @@ FRECKLE_DM, FRECKLE_HALF, FRECKLE = 0.055, (0.005, 0.012), (0.10, 0.20, 0.26)
 MOLE: Final = (0.28, 0.38, 0.42)
 MOLES: Final = {
     "ruby": ((0.34, -0.56, 0.0060),),
-    "marcus": ((-0.47, -0.17, 0.0080), (0.30, 0.42, 0.0060)),
+    "marcus": ((-0.47, -0.17, 0.0070),),
 }
 """Moles by place, x and y from the point between the eyes, and half their width, in dm."""
 

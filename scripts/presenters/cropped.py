@@ -8,7 +8,7 @@ from .surface import Density, Surface, tangent, unit
 
 KNOTS = 10
 LOCKS = 2200
-SIDE, TOP = 0.055, 0.38
+SIDE, TOP = 0.10, 0.50
 """Length in dm at the sides and on top."""
 
 
@@ -33,14 +33,20 @@ def _grown(
     surface: Surface, root: F64, normal: F64, length: F64, quiff: F64, high: F64, rng: np.random.Generator
 ) -> F64:
     x, _, z = root.T
-    swirl = 0.16 * np.sin(7 * x + 5 * z) + 0.12 * np.sin(15 * x - 11 * z + 1)
-    aim = np.c_[-0.62 * high + swirl, -0.85 * (1 - high), -0.62 * high - 0.28 + 0.25 * swirl]
+    swirl = 0.22 * np.sin(7 * x + 5 * z) + 0.20 * np.sin(15 * x - 11 * z + 1) + 0.10 * np.sin(31 * x + 19 * z)
+    swirl = swirl * (1 - 0.6 * quiff)
+    temple = (1 - high) * smooth(-1.1, -0.5, z - surface.person.landmarks.between[2])
+    aim = np.c_[
+        -0.44 * high + swirl,
+        -0.85 * (1 - high) + 0.30 * temple,
+        -0.76 * high - 0.28 + 0.25 * swirl - 0.65 * temple,
+    ]
     aim = tangent(aim, normal)
     heading = unit(
-        aim + normal * (0.16 + 0.12 * high + 0.42 * quiff)[:, None] + rng.normal(0, 0.06, root.shape)
+        aim + normal * (0.30 - 0.02 * high + 0.40 * quiff)[:, None] + rng.normal(0, 0.06, root.shape)
     )
     bend = rng.normal(0, 0.02, root.shape)
-    lift = (0.008 + 0.010 * rng.random(len(root))) * (0.25 + 0.75 * high)
+    lift = (0.008 + 0.010 * rng.random(len(root))) * (0.45 + 0.55 * high)
     points, place = [root], root.copy()
     for knot in range(1, KNOTS):
         drop = np.array([0, -0.07, 0])
@@ -67,7 +73,7 @@ def _tone(root: F64, high: F64, rng: np.random.Generator) -> F64:
     """Salt and pepper: lighter at the temples, darker on top, in soft locks."""
     x, y, z = root.T
     lock = 0.5 + 0.25 * np.sin(17 * x + 6 * z) + 0.25 * np.sin(29 * z - 11 * y + 2)
-    level = 0.44 - 0.18 * high
+    level = 0.40 - 0.12 * high
     return np.clip(
-        level + 0.40 * (lock - 0.5) + rng.normal(0, 0.24, len(root)) * (0.6 + 0.4 * high), 0.0, 1.0
+        level + 0.26 * (lock - 0.5) + rng.normal(0, 0.30, len(root)) * (0.45 + 0.55 * high), 0.0, 1.0
     )

@@ -6,15 +6,16 @@ Lengths are in model units (1 unit = 1 dm), colours are 8-bit sRGB triples, shar
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 Rgb = tuple[int, int, int]
+Throat = Literal["bones", "larynx"]
 
 
 @dataclass(frozen=True, slots=True)
 class SkinLook:
     """Colours of the skin's zones and how strongly they show; `age` scales lines and folds, `mottle` how far
-    the skin's tone varies from place to place."""
+    the skin's tone varies from place to place; `throat` is what shows under it there."""
 
     base: Rgb
     warm: Rgb
@@ -29,6 +30,7 @@ class SkinLook:
     vessels: float
     roughness: float
     age: float
+    throat: Throat
     mottle: float = 1.0
 
 
@@ -155,6 +157,7 @@ RUBY: Final = Look(
         vessels=0.03,
         roughness=0.43,
         age=0.0,
+        throat="bones",
         mottle=0.45,
     ),
     eye=EyeLook(ring=(34, 24, 18), outer=(92, 62, 36), inner=(138, 94, 48), pupil=9.6),
@@ -196,8 +199,8 @@ RUBY: Final = Look(
 
 MARCUS: Final = Look(
     skin=SkinLook(
-        base=(204, 154, 131),
-        warm=(194, 130, 106),
+        base=(204, 157, 136),
+        warm=(192, 131, 109),
         spot=(158, 104, 82),
         blush=(194, 104, 88),
         lips=(180, 106, 98),
@@ -209,31 +212,32 @@ MARCUS: Final = Look(
         vessels=0.22,
         roughness=0.44,
         age=1.7,
+        throat="larynx",
     ),
-    eye=EyeLook(ring=(26, 34, 44), outer=(74, 96, 112), inner=(122, 124, 108), seed=9),
+    eye=EyeLook(ring=(38, 38, 38), outer=(94, 99, 98), inner=(130, 114, 88), seed=9),
     hair=HairLook(
         style="cropped",
         dark=(40, 33, 28),
-        light=(150, 144, 137),
+        light=(172, 166, 158),
         bias=1.3,
         roughness=0.40,
         strands=52000,
         radius=0.0015,
-        grade=Grade(tone=100, even=0.2, calm=0.62, tint=(1.06, 0.985, 0.925), share=0.80, fine=1.15),
+        grade=Grade(tone=100, even=0.2, calm=0.62, tint=(1.045, 0.988, 0.94), share=0.80, fine=1.28),
     ),
     brow=BrowLook(
-        dark=(44, 39, 36),
-        light=(156, 148, 140),
-        hairs=760,
-        x=(0.105, 0.54),
-        y=0.138,
+        dark=(42, 35, 31),
+        light=(132, 122, 113),
+        hairs=1350,
+        x=(0.110, 0.565),
+        y=0.120,
         arch=0.040,
-        fall=0.012,
-        thick=0.092,
-        length=0.076,
-        radius=0.0012,
-        ends=(1.75, 1.45),
-        grey=0.8,
+        fall=0.040,
+        thick=0.098,
+        length=0.082,
+        radius=0.0013,
+        ends=(1.35, 1.50),
+        grey=0.6,
     ),
     beard=BeardLook(
         dark=(56, 44, 35),

@@ -10,7 +10,7 @@ from .looks import Look, SkinLook
 from .nodes import Shader, add_mesh, rgba, subdivided
 from .person import Person
 from .surface import Density
-from .throat import raised
+from .throat import THROATS
 from .zones import masked, paint_zones
 
 LEVEL = 3
@@ -40,9 +40,8 @@ def add_skin(person: Person, look: Look, posed: F64, hair: Density, beard: Densi
     zones = paint_zones(person, look, rest, texel, hair(rest), beard(rest))
     normal = _normals(place, fine)
     hollow = _hollows(place, fine, normal) * masked("ears", texel, 3.0)
-    depth = zones.depth + EAR_RELIEF * hollow
-    if look.beard is None:
-        depth -= raised(marks.chin, marks.between, rest)
+    throat = THROATS[look.skin.throat](marks.chin, marks.between, rest)
+    depth = zones.depth + EAR_RELIEF * hollow - throat
     place = place - normal * depth[:, None]
     zones.tint[:, :3] *= 1 - EAR_SHADE * np.clip(hollow[:, None] / HOLLOW, -0.25, 1) * (0.8, 1.0, 1.05)
     cut = rest[:, 1] - (marks.chin[1] - 0.03)

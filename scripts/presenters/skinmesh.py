@@ -12,7 +12,7 @@ from .camera import VIEWS, turn
 from .mouth import limit_shapes
 from .person import Person
 from .piece import Part, Piece, make_piece
-from .unfold import unfold
+from .unfold import islands, unfold
 
 SIDE = 1024
 """Texels of the skin's texture, both ways."""
@@ -45,6 +45,7 @@ def skin_mesh(person: Person) -> Skin:
     faces, corners = faces[kept], corners[kept]
     lining = _behind_lips(person, faces, corners)
     outer = ~lining & ~_never_shown(person, points, faces)
+    outer[outer] = _faced(corners[outer], _spans(person, faces[outer]))
     quads, texels = faces[outer], corners[outer]
     spans = _spans(person, quads) * _care(person, points[quads].mean(1))[:, None]
     layout = unfold(person.base.texels, texels, spans, SIDE)
@@ -94,6 +95,14 @@ def _never_shown(person: Person, points: F64, faces: Ints) -> NDArray[np.bool_]:
         normal = np.cross(corner[:, 2] - corner[:, 0], corner[:, 3] - corner[:, 1])
         hidden &= (normal * (eye - corner.mean(1))).sum(1) < 0
     return hidden & ~np.isin(faces, faces[~hidden]).any(1)
+
+
+def _faced(corners: Ints, spans: F64) -> NDArray[np.bool_]:
+    """The quads (F,) of islands of texels `corners` (F, 4) that some view sees, by `spans` (F, 4)."""
+    faced = np.zeros(len(corners), bool)
+    for island in islands(int(corners.max()) + 1, corners):
+        faced |= island & (spans[island].max() > 0)
+    return faced
 
 
 def swung(person: Person, points: F64, weight: F64, swing_deg: tuple[float, float]) -> Iterator[F64]:

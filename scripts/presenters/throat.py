@@ -1,14 +1,14 @@
-"""Bones and tendons under the skin of a throat: collarbones, the tendons that end between them, and the pit
-there."""
+"""What shows under the skin of a throat: collarbones, the tendons that end between them and the pit there; or
+the tendons of a strong neck and its larynx."""
 
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
 from .base import F64, smooth
-
-Line = tuple[tuple[float, float], ...]
+from .zones import Line, groove
 
 BONE: Final[Line] = ((0.09, -0.665), (0.22, -0.655), (0.40, -0.610), (0.62, -0.575), (0.90, -0.545))
 TENDON: Final[Line] = ((0.075, -0.640), (0.135, -0.50), (0.24, -0.30), (0.36, -0.06), (0.46, 0.20))
@@ -24,7 +24,12 @@ BEFORE: Final = (-1.15, -0.85)
 """Depths behind the eyes over which all of it sets in, in dm."""
 
 
-def raised(chin: F64, between: F64, at: F64) -> F64:
+STRONG: Final[Line] = ((0.62, 0.10), (0.52, -0.22), (0.34, -0.66), (0.13, -1.10))
+STRONG_WIDE = 0.085
+"""A tendon of a strong neck, as `TENDON`, and half its width."""
+
+
+def bones(chin: F64, between: F64, at: F64) -> F64:
     """How far skin at the places `at` (N, 3) stands out over bones and tendons, in dm; pits below 0. The
     `chin` and the point `between` the eyes are landmarks (3,)."""
     spot = np.c_[np.abs(at[:, 0]), at[:, 1] - chin[1]]
@@ -38,6 +43,19 @@ def raised(chin: F64, between: F64, at: F64) -> F64:
         pits += deep * _hill(own, (out, up), wide)
     high[near] = (ridges - pits) * share[near]
     return high
+
+
+def larynx(chin: F64, between: F64, at: F64) -> F64:
+    """As `bones`, of a strong neck."""
+    spot = (at - chin)[:, :2]
+    front = smooth(between[2] - 1.1, between[2] - 0.75, at[:, 2])
+    tendon = groove(np.c_[np.abs(spot[:, 0]), spot[:, 1]], STRONG, STRONG_WIDE)
+    apple = np.exp(-((spot[:, 0] / 0.085) ** 2) - ((spot[:, 1] + 0.42) / 0.13) ** 2)
+    notch = np.exp(-((spot[:, 0] / 0.11) ** 2) - ((spot[:, 1] + 1.13) / 0.12) ** 2)
+    return front * (0.040 * tendon + 0.050 * apple - 0.050 * notch)
+
+
+THROATS: Final = MappingProxyType({"bones": bones, "larynx": larynx})
 
 
 def _ridge(spot: F64, line: Line, width: float) -> F64:

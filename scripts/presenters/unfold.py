@@ -52,22 +52,22 @@ def unfold(texels: F64, corners: Ints, span: F64, side: int) -> Layout:
     `span` (F, 4) are the lengths in master pixels that the best view gives to each side of each quad. Every
     island keeps its shape but for a stretch of its lines and of its columns.
     """
-    islands = [_stretched(texels, corners[mine], span[mine]) for mine in _islands(len(texels), corners)]
+    parts = [_stretched(texels, corners[mine], span[mine]) for mine in islands(len(texels), corners)]
     low, high, places = 0.05, 20.0, None
     for _ in range(40):
         density = (low + high) / 2
-        tried = _packed([island.size * density for island in islands], side)
+        tried = _packed([island.size * density for island in parts], side)
         low, high = (density, high) if tried is not None else (low, density)
         places = tried if tried is not None else places
     if places is None:
         raise ValueError(f"the skin does not fit a texture of {side} texels; give it a larger one")
     full = np.full_like(texels, np.nan)
-    for island, place in zip(islands, places, strict=True):
+    for island, place in zip(parts, places, strict=True):
         full[island.members] = place.at + island.at[:, :: -1 if place.turned else 1] * low
     return Layout(full, low)
 
 
-def _islands(count: int, corners: Ints) -> list[NDArray[np.bool_]]:
+def islands(count: int, corners: Ints) -> list[NDArray[np.bool_]]:
     """Which faces (F,) belong to each island, the largest first."""
     ends = np.concatenate([corners[:, (k, (k + 1) % 4)] for k in range(4)])
     graph = coo_matrix((np.ones(len(ends)), ends.T), shape=(count, count))

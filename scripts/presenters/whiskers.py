@@ -20,7 +20,7 @@ U8 = NDArray[np.uint8]
 
 STUBBLE, NECK = 0.40, 0.32
 """Heights in dm over which the beard thins out up the cheeks and down the neck."""
-BARE, SPARSE, PATCH, UNSHAVEN = (-0.22, -0.10), 0.80, 0.55, 0.0
+BARE, SPARSE, PATCH, UNSHAVEN = (-0.22, -0.10), 0.58, 0.60, 0.0
 """Heights over the mouth, in dm, from below which skin shows under the lower lip, how far in the end, and how
 much less in the middle; how dense stubble is painted there."""
 GROWN: Final = (0.30, 0.75)
@@ -67,7 +67,7 @@ def _bare(person: Person, at: F64) -> F64:
     """How far points (N, 3) are bare skin under the lower lip, beside a patch of hairs in its middle."""
     x, y = np.abs(at[:, 0]), at[:, 1] - person.landmarks.mouth[1]
     uneven = 0.018 * np.sin(43 * at[:, 0] + 2) + 0.012 * np.sin(71 * at[:, 1])
-    under = SPARSE * smooth(0.30, 0.12, x) * smooth(BARE[0], BARE[1], y + uneven) * (y < 0)
+    under = SPARSE * smooth(0.25, 0.10, x) * smooth(BARE[0], BARE[1], y + uneven) * (y < 0)
     return under * (1 - PATCH * smooth(0.11, 0.03, x))
 
 

@@ -32,7 +32,7 @@ SIDES: Final[tuple[Line, ...]] = (
     ((0.470, 0.005), (0.52, 0.03), (0.575, 0.065)),
     ((0.460, -0.015), (0.535, -0.005), (0.605, 0.015)),
     ((0.450, -0.050), (0.52, -0.075), (0.58, -0.10)),
-    ((0.14, -0.15), (0.24, -0.195), (0.36, -0.185), (0.43, -0.14)),
+    ((0.15, -0.15), (0.22, -0.185), (0.30, -0.19)),
     ((0.055, 0.10), (0.048, 0.17), (0.058, 0.26)),
 )
 """Lines beside and under an eye and between the brows; the same on both sides."""
@@ -130,13 +130,13 @@ def _lines(marks: Landmarks, at: F64) -> F64:
     spot = at[near, :2] - marks.between[:2]
     mirrored = np.c_[np.abs(spot[:, 0]), spot[:, 1] + 0.006 * np.sign(spot[:, 0])]
     for line in FOREHEAD:
-        depth[near] += 0.0028 * _groove(spot, line, 0.014)
+        depth[near] += 0.0028 * groove(spot, line, 0.014)
     for line in SIDES:
-        depth[near] += 0.0028 * _groove(mirrored, line, 0.010)
+        depth[near] += 0.0028 * groove(mirrored, line, 0.010)
     return depth
 
 
-def _groove(spot: F64, line: Line, width: float) -> F64:
+def groove(spot: F64, line: Line, width: float) -> F64:
     """1 in the line, 0 a little beside it and at its ends."""
     knots = np.array(line)
     total = np.linalg.norm(np.diff(knots, axis=0), axis=1).sum()

@@ -46,7 +46,7 @@ FABRICS: Final[Mapping[str, Fabric]] = MappingProxyType(
             (236, 228, 214), (214, 202, 184), KNIT, 44, 0.0022, 0.35, 0.014, 0.2, roughness=0.72, sheen=0.15
         ),
         "marcus_jacket": Fabric(
-            (42, 43, 48), (76, 76, 80), TWILL, 50, 0.0013, 0.70, 0.012, 0.6, roughness=0.90, sheen=0.12
+            (42, 43, 48), (62, 63, 68), PLAIN, 150, 0.0004, 0.45, 0.014, 0.6, roughness=0.90, sheen=0.12
         ),
         "marcus_shirt": Fabric(
             (160, 186, 218), (204, 219, 238), PLAIN, 62, 0.0009, 0.5, 0.014, 0.4, roughness=0.74, sheen=0.12

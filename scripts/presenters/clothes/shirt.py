@@ -13,18 +13,18 @@ from .mesh import Garment, normals, sheet
 from .under import Body, button, panel, spread, yoke
 
 CLOTH = 0.012
-COLLAR = 0.034
+COLLAR = 0.028
 """Thickness in dm of the collar, which is of two layers and an interlining."""
 PLACKET = 0.33
 """Width of the placket in dm."""
 ALONG, ACROSS = 220, 120
 RUNGS, LEAF, TURN, STAND = 120, 30, 10, 10
 """Points round half the neck, from the fold to the collar's edge, round the fold, and up the stand."""
-ROLL = 0.032
+ROLL = 0.026
 """Radius in dm with which the collar turns over."""
-STAND_DM: Final = (0.12, 0.28)
+STAND_DM: Final = (0.05, 0.28)
 """How far the stand reaches down under the fold, at the front and at the back, in dm."""
-LOFT, CURL, SOFT_DM = 0.085, 0.030, 0.007
+LOFT, CURL, SOFT_DM = 0.070, 0.022, 0.009
 """How far the leaf bows up in its middle, how far its point curls up, and how uneven it is, in dm."""
 
 
@@ -69,7 +69,7 @@ def _button(ground: Surface, over: F64, height: float) -> Garment:
 def _collar(body: Body, ground: Surface, cut: ShirtCut, material: str) -> Garment:
     """Stand and leaf, from the front end of one side round the neck to the other."""
     fold, edge = curve(cut.fold, RUNGS), curve(cut.leaf, RUNGS)
-    fold = body.skin.cleared(fold, 0.06)
+    fold = body.skin.cleared(fold, 0.045)
     share = np.linspace(0, 1, LEAF)[:, None]
     away = unit(edge - fold)
     up = body.skin.near(fold)[1] * 0.5 + np.array([0, 0.5, 0])
