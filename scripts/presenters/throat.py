@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 
 from .base import F64, smooth
-from .zones import Line, groove
+
+Line = tuple[tuple[float, float], ...]
 
 BONE: Final[Line] = ((0.09, -0.665), (0.22, -0.655), (0.40, -0.610), (0.62, -0.575), (0.90, -0.545))
 TENDON: Final[Line] = ((0.075, -0.640), (0.135, -0.50), (0.24, -0.30), (0.36, -0.06), (0.46, 0.20))
@@ -73,3 +74,18 @@ def _ridge(spot: F64, line: Line, width: float) -> F64:
 
 def _hill(spot: F64, middle: tuple[float, float], width: float) -> F64:
     return np.exp(-((np.linalg.norm(spot - np.array(middle), axis=1) / width) ** 2))
+
+
+def groove(spot: F64, line: Line, width: float) -> F64:
+    """1 in the line, 0 a little beside it and at its ends."""
+    knots = np.array(line)
+    total = np.linalg.norm(np.diff(knots, axis=0), axis=1).sum()
+    best, gone = np.zeros(len(spot)), 0.0
+    for start, end in pairwise(knots):
+        span = np.linalg.norm(end - start)
+        share = np.clip((spot - start) @ (end - start) / span**2, 0, 1)
+        distance = np.linalg.norm(spot - start - share[:, None] * (end - start), axis=1)
+        fade = np.sin(np.pi * np.clip((gone + share * span) / total, 0.02, 0.98)) ** 0.7
+        best = np.maximum(best, np.exp(-((distance / width) ** 2)) * fade)
+        gone += span
+    return best

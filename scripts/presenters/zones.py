@@ -1,7 +1,6 @@
 """What skin is like where: its colour, lines and folds, painted by place on the head at rest."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 import cv2
@@ -11,6 +10,7 @@ from .base import F64, load_mask, smooth
 from .looks import Look, Rgb
 from .nodes import linear
 from .person import Landmarks, Person
+from .throat import Line, groove
 
 INSIDE: Final[Rgb] = (118, 42, 42)
 """The mouth's lining."""
@@ -19,9 +19,6 @@ TEAR: Final[Rgb] = (206, 126, 116)
 """The inner corner of the eye."""
 SHADOW: Final[Rgb] = (128, 104, 94)
 """Skin that shines through a beard."""
-
-Line = tuple[tuple[float, float], ...]
-
 FOREHEAD: Final[tuple[Line, ...]] = (
     ((-0.42, 0.47), (-0.2, 0.445), (0.0, 0.46), (0.22, 0.44), (0.40, 0.475)),
     ((-0.38, 0.565), (-0.16, 0.55), (0.06, 0.57), (0.36, 0.55)),
@@ -134,18 +131,3 @@ def _lines(marks: Landmarks, at: F64) -> F64:
     for line in SIDES:
         depth[near] += 0.0028 * groove(mirrored, line, 0.010)
     return depth
-
-
-def groove(spot: F64, line: Line, width: float) -> F64:
-    """1 in the line, 0 a little beside it and at its ends."""
-    knots = np.array(line)
-    total = np.linalg.norm(np.diff(knots, axis=0), axis=1).sum()
-    best, gone = np.zeros(len(spot)), 0.0
-    for start, end in pairwise(knots):
-        span = np.linalg.norm(end - start)
-        share = np.clip((spot - start) @ (end - start) / span**2, 0, 1)
-        distance = np.linalg.norm(spot - start - share[:, None] * (end - start), axis=1)
-        fade = np.sin(np.pi * np.clip((gone + share * span) / total, 0.02, 0.98)) ** 0.7
-        best = np.maximum(best, np.exp(-((distance / width) ** 2)) * fade)
-        gone += span
-    return best
