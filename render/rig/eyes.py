@@ -59,7 +59,7 @@ _LID_NEAR, _LID_MIDDLE = 1.35, 0.3
 """Where the middle of a lid's edge is looked for, in radii of the eye."""
 _SIDES: Final = ("Left", "Right")
 _LIDS: Final = tuple([UNITS.index(f"{unit}{side}") for unit in ("eyeBlink", "eyeWide")] for side in _SIDES)
-_LOWER, _MOST_HELD, _MOST_LIFTED = 0.34, 0.3, 0.6
+_LOWER, _MOST_HELD, _MOST_LIFTED = 0.34, 0.3, 0.7
 """How far the lower lid is raised at rest, and how much of a blink or of wide eyes the upper one may need to
 rest in its place."""
 _BEND = 0.55

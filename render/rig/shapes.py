@@ -126,7 +126,7 @@ SHAPES: Final[dict[str, Shape]] = {
         {
             "jawOpen": 0.10,
             "mouthRollLower": 1.0,
-            "mouthUpperUp": 0.36,
+            "mouthUpperUp": 0.40,
             "mouthShrugUpper": 0.10,
             "mouthPucker": 0.28,
             "mouthFunnel": 0.10,
