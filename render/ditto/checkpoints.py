@@ -4,7 +4,6 @@ A file is gone through once: container opened, every key, shape and dtype compar
 spectral norm folded. What comes out is kept, and used for as long as the file is the same.
 """
 
-import logging
 import pickle
 import pickletools
 import zipfile
@@ -13,10 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar, cast
-from uuid import uuid4
 
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor, nn
 
@@ -26,7 +22,6 @@ from ..weights import (
     again,
     again_at,
     default_folder,
-    digest,
     fetch_command,
     file_named,
     impostor,
@@ -38,13 +33,12 @@ from .appearance import AppearanceExtractor
 from .configuration import load_configuration
 from .decoder import Decoder
 from .hubert import Hubert
+from .kept import Beside
 from .lmdm import MotionDecoder
 from .motion_net import MotionExtractor
 from .spectral import fold, official_layout
 from .stitch import StitchNetwork
 from .warp import WarpNetwork
-
-logger = logging.getLogger(__name__)
 
 RANDOM: Final = "random:"
 NetworkT = TypeVar("NetworkT", bound=nn.Module)
@@ -61,8 +55,7 @@ NETWORKS: Final[Mapping[str, Callable[[], nn.Module]]] = MappingProxyType(
 """The networks of official size, by the names of their files."""
 ENTRIES: Final = MappingProxyType({"stitch_network": "retarget_shoulder", "lmdm": "model_state_dict"})
 """Where the state dict lies in files that hold more."""
-_LAYOUT: Final = "1"
-"""Of the files that are kept: another one is not read."""
+_SHORT: Final = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 _MOST_PICKLE_BYTES: Final = 8 << 20
 _SHOWN: Final = 3
 _BROKEN: Final = (
@@ -135,12 +128,12 @@ def load(
     if isinstance(source, RandomWeights):
         return _cast(random_weights.state_dict(network, name, source.seed), network, dtype)
     path = find(name, source)
-    kept, stamp = _kept_path(path, dtype), _stamp(path)
-    if (weights := _read_kept(kept, path, network, dtype)) is not None:
+    beside = Beside.of(path, _SHORT[dtype])
+    if (weights := beside.read()) is not None and _belongs(weights, network, dtype):
         return weights
     weights = _cast(fold(_official(name, path, network)), network, dtype)
     if keep:
-        _keep(kept, path, stamp, weights)
+        beside.keep(weights)
     return weights
 
 
@@ -214,6 +207,11 @@ def differences(weights: Mapping[str, Tensor], table: Mapping[str, Tensor]) -> l
 def _few(keys: list[str]) -> str:
     more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
     return ", ".join(key[:80] for key in keys[:_SHOWN]) + more
+
+
+def _belongs(weights: Weights, network: nn.Module, dtype: torch.dtype) -> bool:
+    wanted = _cast(network.state_dict(), network, dtype)
+    return not differences(weights, {key: one.to("meta") for key, one in wanted.items()})
 
 
 def _official(name: str, path: Path, network: nn.Module) -> Weights:
@@ -313,51 +311,3 @@ def _cast(weights: Weights, network: nn.Module, dtype: torch.dtype) -> Weights:
         key: value.to(value.dtype if key.rpartition(".")[0] in fixed else dtype, copy=True).contiguous()
         for key, value in weights.items()
     }
-
-
-def _kept_path(path: Path, dtype: torch.dtype) -> Path:
-    short = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}[dtype]
-    return path.with_suffix(f".{short}.safetensors")
-
-
-def _stamp(path: Path) -> dict[str, str]:
-    found = path.stat()
-    return {"layout": _LAYOUT, "bytes": str(found.st_size), "mtime_ns": str(found.st_mtime_ns)}
-
-
-def _read_kept(kept: Path, path: Path, network: nn.Module, dtype: torch.dtype) -> Weights | None:
-    """The weights in `kept`, if they are those of `path` as it is now and whole; None else."""
-    try:
-        with safetensors.safe_open(kept, framework="pt") as file:
-            metadata: dict[str, str] = file.metadata() or {}
-            if not _fits(metadata, path):
-                return None
-            weights: Weights = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-    except (OSError, safetensors.SafetensorError):
-        return None
-    wanted = _cast(network.state_dict(), network, dtype)
-    return weights if not differences(weights, {key: one.to("meta") for key, one in wanted.items()}) else None
-
-
-def _fits(metadata: Mapping[str, str], path: Path) -> bool:
-    """Whether `path` is still the file that `metadata` speaks of: by size and time, or else by its hash."""
-    stamp = _stamp(path)
-    if any(metadata.get(key) != stamp[key] for key in ("layout", "bytes")):
-        return False
-    return metadata.get("mtime_ns") == stamp["mtime_ns"] or metadata.get("sha256") == digest(path)
-
-
-def _keep(kept: Path, path: Path, stamp: dict[str, str], weights: Weights) -> None:
-    """Write `kept` whole or not at all; where that cannot be, the next call reads `path` again. `stamp` is of
-    before `path` was read.
-    """
-    draft = kept.with_name(f"{kept.name}.{uuid4().hex}")
-    try:
-        safetensors.torch.save_file(weights, draft, stamp | {"sha256": digest(path)})
-        draft.chmod(path.stat().st_mode & 0o666)
-        if _stamp(path) == stamp:
-            draft.replace(kept)
-    except (OSError, safetensors.SafetensorError) as error:
-        logger.warning("%s is not kept, so that loading takes longer next time: %s", kept, error)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """The official audio encoder on a GPU: its ONNX file run by torch, which needs no GPU build of onnxruntime.
 
-Before it serves, it must hear what onnxruntime hears.
+Before it serves, it must hear what onnxruntime hears, whose answers are kept beside the file.
 """
 
 import ctypes
@@ -19,6 +19,7 @@ from .captured_encoder import CapturedEncoder
 from .core.memory import STAYS, Memory
 from .features import Chunk
 from .hubert import INPUT, OUTPUT, Hubert
+from .kept import Beside
 from .onnx.file import read_graph
 from .onnx.fuse import fused
 from .onnx.network import Network
@@ -32,6 +33,8 @@ PRECISIONS: Final = {"cuda": {torch.float16: 1e-2, torch.float32: 1e-4}, "cpu": 
 """What is tried on a device, in this order, and how far rows may be off, as a part of their size."""
 _LEAST: Final = 1e-6
 """Rows that are shorter count as long as this."""
+_HEARD: Final = "heard"
+_EXPECTED: Final = "expected"
 
 
 class OffError(ValueError):
@@ -87,8 +90,12 @@ def by_torch(
     """For windows of so many `samples`. Raises UnreadableError, UnknownError or OffError where torch cannot
     do it, and what `Hubert` does."""
     program = _program(path, samples)
-    # Its answers first: both at once would hold the weights twice.
-    heard, expected = _expected(path, samples)
+    # Answers first: both at once would hold the weights twice.
+    beside = Beside.of(path, f"heard-{samples}")
+    if (answers := beside.read()) is None or answers.keys() != {_HEARD, _EXPECTED}:
+        answers = _answers(path, samples)
+        beside.keep(answers)
+    heard, expected = answers[_HEARD], answers[_EXPECTED]
     found = dict[str, float]()
     for dtype, most in PRECISIONS[device.type].items():
         with memory.kept():
@@ -98,6 +105,7 @@ def by_torch(
             logger.info("%s runs by torch in %s, %.1e off", path, dtype, error)
             count, width = program.shapes[program.output][-2:]
             return TorchHubert(network, device, samples=samples, rows=(count, width), eager=eager)
+    beside.forget()
     off = ", ".join(f"{error:.1e} in {name}" for name, error in found.items())
     raise OffError(f"gives other rows by torch than by onnxruntime ({off} of their size)")
 
@@ -128,14 +136,15 @@ def _program(path: Path, samples: int) -> Program:
     return fused(program_of(graph, (1, samples)))
 
 
-def _expected(path: Path, samples: int) -> tuple[Tensor, Tensor]:
+def _answers(path: Path, samples: int) -> dict[str, Tensor]:
+    """Of onnxruntime, to windows that encoders are tried with."""
     heard = check_windows(samples)
     expected = Hubert(path, briefly=True)(heard)
     if sys.platform == "linux":
         # What onnxruntime held would stay with the process, as much as the file has.
         with suppress(AttributeError, OSError):
             ctypes.CDLL(None).malloc_trim(0)
-    return heard, expected
+    return {_HEARD: heard, _EXPECTED: expected}
 
 
 def _error(network: Network, heard: Tensor, expected: Tensor) -> float:

@@ -43,9 +43,10 @@ class Replay:
     def capture(self) -> None:
         """Every bucket, the largest first, so that the smaller ones find room in what it took."""
         if self._captures:
-            for bucket in reversed(self._buckets):
-                if bucket not in self._graphs:
-                    self._graphs[bucket] = self._captured(bucket)
+            with _uncollected():
+                for bucket in reversed(self._buckets):
+                    if bucket not in self._graphs:
+                        self._graphs[bucket] = self._captured(bucket)
             # What ran outside the graphs has left memory behind.
             torch.cuda.empty_cache()
 
@@ -70,7 +71,8 @@ class Replay:
             self._graphs[bucket].replay()
         else:
             # The run before the capture has done what was asked.
-            self._graphs[bucket] = self._captured(bucket)
+            with _uncollected():
+                self._graphs[bucket] = self._captured(bucket)
 
     def bucket(self, count: int) -> int:
         """The batch that `count` rows run in."""
@@ -80,8 +82,7 @@ class Replay:
         raise ValueError(f"{count} rows are more than the largest batch of {self._buckets[-1]}")
 
     def _captured(self, bucket: int) -> torch.cuda.CUDAGraph:
-        """After one run outside, in which kernels are compiled. Nothing is collected meanwhile: what would be
-        destroyed may hold memory of the device."""
+        """After one run outside, in which kernels are compiled."""
         beside = self._beside
         assert beside is not None, "there are graphs on a GPU alone"
         beside.wait_stream(torch.cuda.current_stream(self._device))
@@ -89,18 +90,26 @@ class Replay:
             self._function(bucket)
         torch.cuda.current_stream(self._device).wait_stream(beside)
         graph = torch.cuda.CUDAGraph()
-        gc.collect()
-        gc.disable()
-        try:
-            with (
-                _own_workspace(self._device),
-                torch.cuda.graph(graph, pool=self._pool_id, stream=beside),  # pyright: ignore[reportArgumentType]
-            ):
+        # Not by torch.cuda.graph, which loads torch's compiler for one of its options.
+        with _own_workspace(self._device), torch.cuda.stream(beside):
+            graph.capture_begin(pool=self._pool_id)  # pyright: ignore[reportArgumentType]
+            try:
                 self._function(bucket)
-        finally:
-            gc.enable()
+            finally:
+                graph.capture_end()
         self._pool_id = graph.pool()
         return graph
+
+
+@contextmanager
+def _uncollected() -> Generator[None]:
+    """Nothing is collected in a capture: what would be destroyed may hold memory of the device."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @contextmanager
@@ -108,6 +117,7 @@ def _own_workspace(device: torch.device) -> Generator[None]:
     """cuBLAS keeps room to work in for each stream, whose address a graph remembers. What is captured within
     takes its own, in the graph's memory, and leaves it to no other."""
     torch.cuda.synchronize(device)
+    torch.cuda.empty_cache()
     _clear_workspaces()
     try:
         yield

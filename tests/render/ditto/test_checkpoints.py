@@ -10,7 +10,7 @@ import torch
 from support.checkpoints import SEED, content, save, write
 from support.tiny_hubert import tiny_hubert
 from torch import Tensor, nn
-from visavis.render.ditto import checkpoints
+from visavis.render.ditto import kept
 from visavis.render.ditto.appearance import AppearanceExtractor, AppearanceSize
 from visavis.render.ditto.checkpoints import (
     NETWORKS,
@@ -96,10 +96,10 @@ def test_half_precision_leaves_layers_with_buffers_alone_and_is_kept_on_its_own(
     full = load(name, tmp_path, network=network)
     for _ in range(2):
         half = load(name, tmp_path, network=network, dtype=torch.float16)
-        kept = {key for key in half if half[key].dtype == full[key].dtype}
-        assert kept
-        assert all(whole in key for key in kept)
-        assert {half[key].dtype for key in half.keys() - kept} == {torch.float16}
+        alone = {key for key in half if half[key].dtype == full[key].dtype}
+        assert alone
+        assert all(whole in key for key in alone)
+        assert {half[key].dtype for key in half.keys() - alone} == {torch.float16}
         assert all(torch.equal(half[key], full[key].to(half[key].dtype)) for key in half)
     assert path.with_suffix(".fp16.safetensors").is_file()
 
@@ -137,10 +137,10 @@ def test_the_same_file_with_another_time_is_not_read_again(
 def test_a_kept_file_that_is_damaged_is_made_again(tmp_path: Path, damage: bytes) -> None:
     path = write("stitch_network", tmp_path)
     first = load("stitch_network", tmp_path)
-    kept = path.with_suffix(".fp32.safetensors")
-    kept.write_bytes(damage)
+    copy = path.with_suffix(".fp32.safetensors")
+    copy.write_bytes(damage)
     assert equal(load("stitch_network", tmp_path), first)
-    assert kept.stat().st_size > 1000
+    assert copy.stat().st_size > 1000
 
 
 def test_a_kept_file_of_another_size_of_network_is_made_again(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_folder_that_cannot_be_written_still_gives_weights(
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(checkpoints.safetensors.torch, "save_file", refuse)
+    monkeypatch.setattr(kept.safetensors.torch, "save_file", refuse)
     assert equal(
         load("stitch_network", tmp_path), state_dict(blank("stitch_network"), "stitch_network", SEED)
     )

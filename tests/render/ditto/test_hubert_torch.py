@@ -1,5 +1,6 @@
 import logging
 import math
+import os
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,34 @@ def test_torch_hears_what_onnxruntime_hears(tmp_path: Path, batched: bool) -> No
     rows = found(sound(3))
     assert rows.shape == (3, 20, 1024)
     assert torch.allclose(rows, Hubert(path)(sound(3)), atol=1e-5)
+
+
+def test_onnxruntime_is_asked_once_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = file(tmp_path, tiny_hubert())
+    first = by_torch(path, CPU)(sound(1))
+    monkeypatch.setattr(hubert_torch, "Hubert", lambda *_, **__: pytest.fail("asked again"))
+    assert torch.equal(by_torch(path, CPU)(sound(1)), first)
+
+
+def test_another_file_in_its_place_is_asked_anew(tmp_path: Path) -> None:
+    by_torch(file(tmp_path, tiny_hubert()), CPU)
+    path = file(tmp_path, tiny_hubert(batched=True))
+    os.utime(path, ns=(1, 1))
+    assert torch.allclose(by_torch(path, CPU)(sound(1)), Hubert(path)(sound(1)), atol=1e-5)
+
+
+def test_answers_that_torch_does_not_give_are_not_believed_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = file(tmp_path, tiny_hubert())
+    with monkeypatch.context() as patched:
+        patched.setattr(Wrong, "more", 1.01)
+        patched.setattr(hubert_torch, "Network", Wrong)
+        with pytest.raises(OffError):
+            by_torch(path, CPU)
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    by_torch(path, CPU)
+    assert {one.suffix for one in tmp_path.iterdir()} == {".onnx", ".safetensors"}
 
 
 def test_it_serves_where_features_are_made(tmp_path: Path) -> None:

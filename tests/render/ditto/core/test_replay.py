@@ -1,3 +1,4 @@
+import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -48,6 +49,12 @@ class FakeStream:
 
 
 class FakeGraph:
+    def capture_begin(self, pool: str | None) -> None:
+        LOG.append(f"capture in {pool}, priority {CURRENT[-1].priority}")
+
+    def capture_end(self) -> None:
+        LOG.append("captured")
+
     def pool(self) -> str:
         return "pool"
 
@@ -56,6 +63,7 @@ class FakeGraph:
 
 
 LOG: list[str] = []
+CURRENT: list[FakeStream] = []
 
 
 @pytest.fixture
@@ -63,19 +71,15 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Replay:
     """On a GPU that only notes what is asked of it."""
 
     @contextmanager
-    def graph(_made: object, *, pool: str | None, stream: FakeStream) -> Generator[None]:
-        LOG.append(f"capture in {pool}, priority {stream.priority}")
+    def on(stream: FakeStream) -> Generator[None]:
+        CURRENT.append(stream)
         yield
-
-    @contextmanager
-    def on(_stream: object) -> Generator[None]:
-        yield
+        CURRENT.pop()
 
     monkeypatch.setattr(torch.cuda, "Stream", FakeStream)
     monkeypatch.setattr(torch.cuda, "stream", on)
     monkeypatch.setattr(torch.cuda, "current_stream", FakeStream)
     monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
-    monkeypatch.setattr(torch.cuda, "graph", graph)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda _device: LOG.append("wait"))
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: LOG.append("empty"))
     monkeypatch.setattr(torch._C, "_cuda_clearCublasWorkspaces", lambda: LOG.append("clear"), raising=False)
@@ -89,8 +93,8 @@ def test_each_batch_is_captured_once_the_largest_first_with_room_of_its_own(repl
         step
         for count, pool in ((2, None), (1, "pool"))
         for step in (
-            *(f"run {count}", "wait", "clear"),
-            *(f"capture in {pool}, priority -1", f"run {count}", "clear"),
+            *(f"run {count}", "wait", "empty", "clear"),
+            *(f"capture in {pool}, priority -1", f"run {count}", "captured", "clear"),
         )
     ]
     assert LOG[:-1] == expected
@@ -99,6 +103,19 @@ def test_each_batch_is_captured_once_the_largest_first_with_room_of_its_own(repl
     replay.capture()
     replay(2)
     assert LOG == ["empty", "replay"]
+
+
+def test_a_capture_that_fails_is_ended_and_collecting_goes_on(replay: Replay) -> None:
+    def fail(count: int) -> None:
+        LOG.append(f"run {count}")
+        if "captured" not in LOG and any("capture in" in one for one in LOG):
+            raise RuntimeError("no such kernel")
+
+    replay._function = fail
+    with pytest.raises(RuntimeError, match="no such kernel"):
+        replay.capture()
+    assert LOG[-2:] == ["captured", "clear"]
+    assert gc.isenabled()
 
 
 def test_what_was_not_captured_is_run_and_captured_when_it_comes(replay: Replay) -> None:
