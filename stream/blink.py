@@ -1,4 +1,5 @@
-"""Blinks: a renewal process that the eyes' jumps attract, with quick and slow, half and double ones."""
+"""Blinks: a renewal process that the eyes' jumps attract, with quick and slow and double ones. Each shuts the
+eyes: half of one looks drowsy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +17,8 @@ _SHORTEST_INTERVAL = 0.28
 """Of the mean time between blinks."""
 _TEMPER = 1.6
 """Shape of the gamma distribution of intervals: many short ones, some long."""
-_HALFWAY = (0.35, 0.6)
-"""How far a blink falls that does not shut the eye: further, and only a slit of white would be left."""
-_HALF, _DOUBLE = 0.10, 0.05
-"""Shares of blinks that do not shut the eye, and that come twice."""
+_DOUBLE = 0.05
+"""Share of blinks that come twice."""
 _REPEAT = (10.0, 14.0)
 """Frames between the two of a double blink."""
 _ALONE = 45.0
@@ -61,7 +60,6 @@ class _Blink:
     none."""
 
     moment: float
-    depth: float
     slowness: float
     again: float
 
@@ -132,12 +130,12 @@ class Blinks:
         double = _far(moment, others, _ALONE) and not (
             blink.again and self._jumps(moment + _SETTLED, moment + blink.again + _CLOSE)
         )
-        return _Blink(moment, blink.depth, blink.slowness, blink.again if double else 0.0)
+        return _Blink(moment, blink.slowness, blink.again if double else 0.0)
 
     def _draw(self, channel: str, block: int) -> tuple[_Blink, ...]:
         random = self._chance.generator(channel, block)
         gaps = self._chance.gaps(random, shape=_TEMPER, shortest=_SHORTEST_INTERVAL)
-        kinds, depths = random.random(BLOCK).tolist(), random.uniform(*_HALFWAY, BLOCK).tolist()
+        kinds = random.random(BLOCK).tolist()
         places, slows = (
             random.uniform(0.2, 0.8, BLOCK).tolist(),
             random.uniform(0.9, _SLOWEST, BLOCK).tolist(),
@@ -145,12 +143,10 @@ class Blinks:
         repeats = random.uniform(*_REPEAT, BLOCK).tolist()
         blinks: list[_Blink] = []
         end = float(block * BLOCK)
-        for gap, kind, depth, place, slow, repeat in zip(
-            gaps, kinds, depths, places, slows, repeats, strict=True
-        ):
+        for gap, kind, place, slow, repeat in zip(gaps, kinds, places, slows, repeats, strict=True):
             end += gap
             again = repeat if kind > 1 - _DOUBLE else 0.0
-            blinks.append(_Blink(end - gap * place, depth if kind < _HALF else 1.0, slow, again))
+            blinks.append(_Blink(end - gap * place, slow, again))
         return tuple(blinks)
 
 
@@ -163,7 +159,7 @@ def _lids(index: float, blinks: list[_Blink]) -> float:
     for blink in blinks:
         since = index - blink.moment
         if 0 <= since <= _SPAN:
-            lids = max(lids, blink.depth * lid_curve(since / blink.slowness))
+            lids = max(lids, lid_curve(since / blink.slowness))
             if blink.again:
                 lids = max(lids, lid_curve((since - blink.again) / blink.slowness))
     return lids

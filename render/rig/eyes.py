@@ -55,13 +55,16 @@ opening: the eyes of both meet, wherever their balls are."""
 _NEAR_SKIN, _BEFORE, _CELLS = 2.2, 0.2, 120
 """Skin this near to an eye's middle and at least so far before it bounds the opening, in radii; in how many
 cells a radius that is looked up."""
-_LID_NEAR, _LID_MIDDLE = 1.35, 0.3
+_LID_NEAR, _LID_MIDDLE, _LOW_MIDDLE = 1.35, 0.3, 0.12
 """Where the middle of a lid's edge is looked for, in radii of the eye."""
 _SIDES: Final = ("Left", "Right")
 _LIDS: Final = tuple([UNITS.index(f"{unit}{side}") for unit in ("eyeBlink", "eyeWide")] for side in _SIDES)
+_SQUINTS: Final = tuple(UNITS.index(f"eyeSquint{side}") for side in _SIDES)
 _LOWER, _MOST_HELD, _MOST_LIFTED = 0.34, 0.3, 0.7
 """How far the lower lid is raised at rest, and how much of a blink or of wide eyes the upper one may need to
 rest in its place."""
+_MOST_SHUT, _OVERLAP = 1.25, 0.11
+"""The most of a blink that shuts lids, and how far beyond each other they go then, in radii."""
 _BEND = 0.55
 """How much a lid's edge rises to both sides of its middle, over the square of the distance."""
 
@@ -82,7 +85,7 @@ class Eye:
         self.place[self._vertex] = 2 * mesh.raw_uv[self._vertex] - 1
         self._size = np.array(mesh.eye_texture.size, np.float32)
         self._center, self._radius = mesh.eyes_at[side], mesh.eye_radius
-        self._lid, self._lid_moves = _lid(avatar, mesh, side)
+        self._lid, self._lid_moves, self._gap, self._gap_moves = _lid(avatar, mesh, side)
         self._held = _held(self._lid - float(self._center[1]), self._lid_moves, self._radius, side)
         left, right = _opening(mesh, side)
         inwards = _INWARDS * (right - left) * (-1 if side == 0 else 1)
@@ -90,9 +93,18 @@ class Eye:
         """By how much its texture is turned to the viewer's right when it looks at the viewer, in radians."""
 
     def hold(self, units: F32) -> F32:
-        """What is added to face `units` (52,), so that the lid lies where a calm person's does; less so the
-        further a blink shuts it or surprise lifts it."""
-        return self._held * np.float32(max(0.0, 1.0 - float(units[_LIDS[self._side]].sum())))
+        """What is added to face `units` (52,), so that lids lie where a calm person's do, the upper one less
+        so the further a blink shuts it or surprise lifts it; and so that a whole blink ends on the lower lid,
+        wherever the eye looks."""
+        blink, wide = _LIDS[self._side]
+        shut, lifted = float(units[blink]), float(units[wide])
+        added = self._held * np.float32(max(0.0, 1.0 - shut - lifted))
+        added[_SQUINTS[self._side]] = self._held[_SQUINTS[self._side]] * np.float32(max(0.0, 1.0 - lifted))
+        closing = -float(self._gap_moves[blink])
+        if shut > 0 and closing > 0:
+            left = self._gap + float((units + added) @ self._gap_moves) + closing * shut
+            added[blink] += np.float32(shut * (min(max(left / closing, 0.0), _MOST_SHUT) - 1.0))
+        return added
 
     def turn(self, gaze: F32, uv: F32) -> None:
         """Write the texels `uv` (V, 2) of this eye's vertices for `gaze` (2,) in -1..1, right and up; at 0
@@ -125,7 +137,7 @@ def _held(above: float, moves: F32, radius: float, side: int) -> F32:
     blink, wide = _LIDS[side]
     drop = above - radius * np.sin(_IRIS_EDGE * np.pi / 2) * (1 - 2 * _COVERED)
     held = np.zeros(len(UNITS), np.float32)
-    held[UNITS.index(f"eyeSquint{_SIDES[side]}")] = _LOWER
+    held[_SQUINTS[side]] = _LOWER
     if drop > 0 and moves[blink] < 0:
         held[blink] = min(drop / -moves[blink], _MOST_HELD)
     if drop < 0 and moves[wide] > 0:
@@ -149,22 +161,33 @@ def _opening(mesh: Mesh, side: int) -> tuple[float, float]:
     return (int(columns[0]) - middle) / _CELLS, (int(columns[-1]) - middle) / _CELLS
 
 
-def _lid(avatar: Avatar, mesh: Mesh, side: int) -> tuple[float, F32]:
-    """The height of the middle of the upper lid's edge, and how far each unit (52,) lifts it."""
+def _lid(avatar: Avatar, mesh: Mesh, side: int) -> tuple[float, F32, float, F32]:
+    """The height of the middle of the upper lid's edge, and how far each unit (52,) lifts it; by how much it
+    would have to fall to shut the eye, and how far each unit lifts it from the lower lid."""
     center, radius = mesh.eyes_at[side], mesh.eye_radius
-    blink = f"eyeBlink{('Left', 'Right')[side]}"
     tensors = avatar.tensors
     vertices = tensors["vertices"].astype(np.float32)
     skin = np.zeros(len(vertices), np.bool_)
     skin[tensors["triangles"].astype(np.int64)[tensors["parts"] == SKIN]] = True
     away = vertices - center
     near = skin & (np.linalg.norm(away, axis=1) < _LID_NEAR * radius) & (away[:, 2] > 0.4 * radius)
-    middle = near & (np.abs(away[:, 0]) < _LID_MIDDLE * radius) & (away[:, 1] > 0)
-    if not middle.any():
-        return float(center[1] + 0.5 * radius), np.zeros(len(UNITS), np.float32)
-    falls = np.where(middle, -shape(avatar, blink)[:, 1] - 0.5 * away[:, 1], -np.inf)
-    edge = int(falls.argmax())
-    return float(vertices[edge, 1]), np.array([shape(avatar, unit)[edge, 1] for unit in UNITS], np.float32)
+    beside = np.abs(away[:, 0])
+    upper = near & (beside < _LID_MIDDLE * radius) & (away[:, 1] > 0)
+    lower = near & (beside < _LOW_MIDDLE * radius) & (away[:, 1] < 0)
+    if not upper.any() or not lower.any():
+        return (
+            float(center[1] + 0.5 * radius),
+            np.zeros(len(UNITS), np.float32),
+            0.0,
+            np.zeros(len(UNITS), np.float32),
+        )
+    falls = np.where(upper, -shape(avatar, f"eyeBlink{_SIDES[side]}")[:, 1] - 0.5 * away[:, 1], -np.inf)
+    edge, rim = int(falls.argmax()), int(np.where(lower, away[:, 1], -np.inf).argmax())
+    moves, rim_moves = (
+        np.array([shape(avatar, unit)[at, 1] for unit in UNITS], np.float32) for at in (edge, rim)
+    )
+    gap = float(vertices[edge, 1] - vertices[rim, 1]) + _OVERLAP * radius
+    return float(vertices[edge, 1]), moves, gap, moves - rim_moves
 
 
 @njit(

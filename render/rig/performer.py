@@ -32,7 +32,7 @@ GAZE_RANGE_DEG: Final = np.array([25.0, 18.0], np.float32)
 """How far the eyes turn at a gaze of 1, across and up or down."""
 _ASIDE_DEG: Final = 15.0
 """How far an eye turns aside at most: beyond that its iris would leave the opening of the lids."""
-_BROW = unit_vector({"browInnerUp": 0.52, "browOuterUp": 0.80})
+_BROW = unit_vector({"browInnerUp": 0.64, "browOuterUp": 0.54})
 _BROW_CALM, _BROW_KEEN = 0.6, 0.9
 """Raised brows go so far, and so much farther the more they are raised: a stress shows, a drift hardly
 does."""

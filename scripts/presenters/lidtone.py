@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .base import F64, smooth
+from .pores import relief
 
 F32 = NDArray[np.float32]
 
@@ -34,6 +35,13 @@ BULGE: Final = (0.62, 0.24, 0.08)
 CREASE_TEXELS = 4.5
 """Where on a lid, by how far it falls, its crease and its bulge are, how wide, and how much lighter; over
 how much they are soft."""
+FOLD: Final = (0.30, 0.09, 0.24)
+FOLD_TEXELS, FOLD_ENDS, FOLD_TINT = 1.1, (0.45, 0.8), (0.8, 1.0, 1.05)
+"""Where on a lid, by how far it falls, its fold is, how wide, and how dark; over how much it is soft, how far
+aside of an eye it ends, and what it takes of red, green and blue."""
+KEY_LIGHT: Final = (-0.45, 0.55, 0.70)
+ROUND, PORES = 0.22, 0.028
+"""Where the light comes from, how much of it a ball beneath a lid shows, and how much its pores do."""
 HEM_TEXELS, HEM_LIGHT = 16.0, 0.95
 """How far from an eye's opening lids have a dark hem, and the least light there against the skin around."""
 RIM_SHARE, RIM_TEXELS = 0.85, (12.0, 8.0)
@@ -64,6 +72,29 @@ def lidded(color: F32, shut: F32, fall: F64, near: F64, hole: NDArray[np.bool_])
     below = _blurred(toned.astype(np.float32) * around[..., None], FADE_TEXELS)
     below /= np.maximum(_blurred(around, FADE_TEXELS), 1e-3)[..., None]
     return (toned + np.minimum(below - toned, 0) * (RIM_SHARE * rim)[..., None]).astype(np.float32)
+
+
+def lined(color: F32, fall: F64, near: F64, hole: NDArray[np.bool_], shut: F64, eyes: F64) -> F32:
+    """The texture `color` (S, S, 3) with what a lid shows once a blink has laid it over an eye: its crease,
+    its pores, and the light on the ball beneath. With shut eyes texels are at `shut` (S, S, 3), the middles
+    of balls at `eyes` (2, 3).
+    """
+    lid = (smooth(*FALL, fall) * near * ~hole).astype(np.float32)
+    out = np.stack([shut - eye for eye in eyes])
+    length = np.linalg.norm(out, axis=3)
+    nearest = length.argmin(0)
+    toward = np.take_along_axis(out, nearest[None, ..., None], 0)[0] / length.min(0)[..., None]
+    round_ = cv2.GaussianBlur(toward @ np.array(KEY_LIGHT), (0, 0), TONE_TEXELS)
+    part = cv2.GaussianBlur(fall, (0, 0), TONE_TEXELS) / FULL_FALL
+    line = np.exp(-(((part - FOLD[0]) / FOLD[1]) ** 2)) * (1 - smooth(*FOLD_ENDS, abs(toward[..., 0])))
+    dark = FOLD[2] * cv2.GaussianBlur((line * lid).astype(np.float32), (0, 0), FOLD_TEXELS)
+    middle = float((round_ * lid).sum() / max(float(lid.sum()), 1e-6))
+    soft = cv2.GaussianBlur(lid, (0, 0), TONE_TEXELS)
+    height, _ = relief(shut[lid > 0])
+    pores = np.zeros_like(lid)
+    pores[lid > 0] = height
+    light = 1 + ROUND * (round_ - middle) * soft + PORES * pores * lid
+    return (color * (light[..., None] - dark[..., None] * np.array(FOLD_TINT))).astype(np.float32)
 
 
 def smoothed(color: F32, fall: F64, near: F64, hole: NDArray[np.bool_]) -> F32:

@@ -14,7 +14,7 @@ from .atlas import PRIORITIES, Shot, Surface, gather, spread
 from .base import F64, smooth
 from .camera import MASTER, VIEWS, Camera
 from .grade import crisp, graded
-from .lidtone import lidded, smoothed
+from .lidtone import lidded, lined, smoothed
 from .looks import LOOKS
 from .mouth import halves
 from .person import EXPRESSIONS, Person
@@ -130,6 +130,7 @@ def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
     bare = (1 - smooth(*BARE, cover.astype(np.float64))).astype(np.float32)
     color = color + (spread(color, bare) - color) * neck[..., None].astype(np.float32)
     color = smoothed(_porous(person, skin, crisp(color, CRISP_TEXELS, CRISP)), *eyes)
+    color = lined(color, *eyes, _shut(person, skin), np.stack(person.landmarks.eyes))
     cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
     alpha = smooth(*COLLAR, above) * (1 - neck * smooth(*COVERED, cover.astype(np.float64)))
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
@@ -186,6 +187,13 @@ def _falling(person: Person) -> F64:
     """How far a blink of both eyes moves each vertex (V,) of the body down, in dm; up is negative."""
     count = len(person.rest)
     return -np.sum([person.units[f"eyeBlink{side}"].spread(count)[:, 1] for side in ("Left", "Right")], 0)
+
+
+def _shut(person: Person, skin: Skin) -> F64:
+    """Where each texel (S, S, 3) is once a blink has shut the eyes."""
+    blinks = [person.units[f"eyeBlink{side}"].spread(len(person.rest)) for side in ("Left", "Right")]
+    points = person.limit(person.rest) + person.limit(np.sum(blinks, axis=0))
+    return np.stack([_continued(skin.piece, each) for each in points[skin.origin].T], 2)
 
 
 def _about_eyes(person: Person, skin: Skin) -> tuple[F64, F64, NDArray[np.bool_]]:

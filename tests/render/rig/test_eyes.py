@@ -83,13 +83,31 @@ def test_the_upper_lid_rests_on_the_iris(name: str) -> None:
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_held_lid_leaves_blinks_and_surprise_whole(mesh: Mesh, side: int) -> None:
+def test_surprise_leaves_nothing_of_what_holds_a_lid(mesh: Mesh, side: int) -> None:
     eye = Eye(avatar(), mesh, side)
-    assert eye.hold(unit_vector({})).any()
-    assert not eye.hold(unit_vector({"eyeBlink": 1.0})).any()
-    assert not eye.hold(unit_vector({"eyeWide": 0.8, "eyeBlink": 0.3})).any()
     half, none = (eye.hold(unit_vector({"eyeWide": weight})).sum() for weight in (0.5, 0.0))
+    assert none > 0
     assert half == pytest.approx(none / 2)
+    assert not eye.hold(unit_vector({"eyeWide": 1.0})).any()
+
+
+@pytest.mark.parametrize("name", ["ruby", "marcus"])
+@pytest.mark.parametrize(
+    "aside", [{}, {"eyeLookDown": 0.9}, {"eyeLookUp": 0.9}, {"cheekSquint": 0.5}, {"eyeWide": 0.4}]
+)
+def test_a_blink_ends_on_the_lower_lid_wherever_the_eye_looks(name: str, aside: dict[str, float]) -> None:
+    for side in (0, 1):
+        eye = Eye(avatar(name), meshed(name), side)
+
+        def gap(blink: float, eye: Eye = eye) -> float:
+            """In radii of the eye."""
+            units = unit_vector({**aside, "eyeBlink": blink})
+            units = units + eye.hold(units)
+            return float(eye._gap + units @ eye._gap_moves) / meshed(name).eye_radius - 0.11
+
+        assert gap(0) > 0.3
+        assert gap(1) == pytest.approx(-0.11, abs=0.01)
+        assert all(gap(less) > gap(less + 0.1) for less in (0.0, 0.3, 0.6, 0.9))
 
 
 def opened(name: str, motion: Motion, monkeypatch: pytest.MonkeyPatch) -> NDArray[np.bool_]:
