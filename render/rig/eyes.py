@@ -39,7 +39,7 @@ tenths of this at most."""
 _GREEN, _BLUE, _FLUSH = 0.975, 0.95, 0.16
 """Warmth of the light that skin throws on the ball between the lids, and how much more of it there is in
 shade."""
-_TEAR, _LID_BEFORE = 90.0, 0.006
+_TEAR, _LID_BEFORE = 62.0, 0.006
 """How light the wet line along the lower lid is in the middle, and how far before the ball a lid is, in model
 units."""
 _IRIS, _IRIS_EDGE = 0.33, 0.27

@@ -45,6 +45,14 @@ MOLES: Final = {
 }
 """Moles by place, x and y from the point between the eyes, and half their width, in dm."""
 
+NOSTRILS: Final = {"ruby": (0.080, -0.345, 0.303), "marcus": (0.105, -0.453, 0.300)}
+NOSTRIL_DM, NOSTRIL, NOSTRIL_SHARE = (0.036, 0.020, 0.045), (46, 22, 17), 0.9
+"""The middle of the left nostril, seen from the point between the eyes, half its size in dm, its colour, and
+how much of that it has."""
+SHADED_DM, BARE_DM, BESIDE_DM = (-0.10, 0.30), (0.75, 0.45), (0.30, 0.48)
+ASIDE, SHADE = (0.30, 0.95), (0.42, 0.52, 0.58)
+"""Heights above the chin from which, and above the eyes up to which, long hair shades a face, and how far
+beside its middle, in dm; how far skin faces aside then, and what it takes of red, green and blue at most."""
 HAIR: Final = (0.20, 0.33)
 """How much less blue than red hair of a beard and bare skin are, as a share."""
 
@@ -107,6 +115,27 @@ def pored(person: Person, color: F64, at: F64, normal: F64, share: F64) -> F64:
     lit = np.clip(color.mean(1) / 150.0, 0, 1)
     shown = color * light[:, None] * tint + (gloss * lit)[:, None] * (1.0, 0.97, 0.92)
     return color + (shown - color) * share[:, None]
+
+
+def nostrils(person: Person, color: F64, at: F64) -> F64:
+    """The texture `color` (S, S, 3), whose texels lie `at` (S, S, 3), with both nostrils dark."""
+    x, y, z = NOSTRILS[person.cast.name]
+    seen = at - person.landmarks.between
+    seen[..., 0] = np.abs(seen[..., 0])
+    away = (((seen - np.array((x, y, z))) / np.array(NOSTRIL_DM)) ** 2).sum(-1)
+    share = NOSTRIL_SHARE * smooth(1.6, 0.3, away)
+    return color + (np.array(NOSTRIL) - color) * share[..., None]
+
+
+def under_hair(person: Person, color: F64, at: F64, normal: F64) -> F64:
+    """The texture `color` (S, S, 3) with the shade of long hair on cheeks and jaw, the more the further aside
+    skin faces; `at` and `normal` as `skinned` takes them."""
+    marks = person.landmarks
+    low, high = at[..., 1] - marks.chin[1], at[..., 1] - marks.between[1]
+    there = smooth(*SHADED_DM, low) * smooth(*BARE_DM, high) * (at[..., 2] > marks.pivot[2])
+    there = there * smooth(*BESIDE_DM, np.abs(at[..., 0] - marks.between[0]))
+    aside = smooth(*ASIDE, 1 - normal[..., 2]) * there
+    return color * (1 - aside[..., None] * np.array(SHADE))
 
 
 def skinned(person: Person, color: F64, at: F64, normal: F64, mouth: F64, upper: F64, lower: F64) -> F64:

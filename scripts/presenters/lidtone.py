@@ -44,9 +44,9 @@ ROUND, PORES = 0.22, 0.028
 """Where the light comes from, how much of it a ball beneath a lid shows, and how much its pores do."""
 HEM_TEXELS, HEM_LIGHT = 16.0, 0.95
 """How far from an eye's opening lids have a dark hem, and the least light there against the skin around."""
-RIM_SHARE, RIM_TEXELS = 0.85, (12.0, 8.0)
-"""How much of the lower lid's wet rim gives way to the skin's tone below it, and how far from the middle of
-an opening the rim ends and is full."""
+RIM_SHARE, RIM_TEXELS, RIM_TINT = 0.85, (12.0, 8.0), (0.94, 0.84, 0.82)
+"""How much of the lower lid's wet rim gives way to the skin's tone below it, how far from the middle of an
+opening the rim ends and is full, and its red, green and blue against that tone."""
 
 
 def lidded(color: F32, shut: F32, fall: F64, near: F64, hole: NDArray[np.bool_]) -> F32:
@@ -71,7 +71,8 @@ def lidded(color: F32, shut: F32, fall: F64, near: F64, hole: NDArray[np.bool_])
     around = ((away > RIM_TEXELS[0]) & (fall < FALL[0])).astype(np.float32)
     below = _blurred(toned.astype(np.float32) * around[..., None], FADE_TEXELS)
     below /= np.maximum(_blurred(around, FADE_TEXELS), 1e-3)[..., None]
-    return (toned + np.minimum(below - toned, 0) * (RIM_SHARE * rim)[..., None]).astype(np.float32)
+    wet = below * np.array(RIM_TINT, np.float32)
+    return (toned + np.minimum(wet - toned, 0) * (RIM_SHARE * rim)[..., None]).astype(np.float32)
 
 
 def lined(color: F32, fall: F64, near: F64, hole: NDArray[np.bool_], shut: F64, eyes: F64) -> F32:

@@ -180,6 +180,9 @@ def _porous(person: Person, skin: Skin, color: F32) -> F32:
         side = color.shape[:2]
         color = scruff.scruffy(color, density.reshape(side), free.reshape(side), place)
     shown = complexion.skinned(person, color.astype(np.float64), place, normal, mouth, upper, lower)
+    shown = complexion.nostrils(person, shown, place)
+    if LOOKS[person.cast.name].beard is None:
+        shown = complexion.under_hair(person, shown, place, normal)
     return np.clip(shown, 0, 255).astype(np.float32)
 
 

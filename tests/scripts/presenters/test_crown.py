@@ -23,6 +23,18 @@ def test_a_notch_is_filled_at_the_depth_of_the_hair_beside_and_above_the_row_onl
     np.testing.assert_array_equal(same, depth)
 
 
+def test_a_filled_notch_stands_up_in_its_middle_and_has_the_strands_of_the_hair_beside() -> None:
+    picture = np.zeros((400, WIDTH, 4), np.uint8)
+    picture[TOP:300, 200:600] = (90, 70, 50, 255)
+    picture[TOP:300, 320:400:2, :3] += 16
+    picture[TOP : TOP + DEEP, 390:430] = 0
+    made, _ = rounded(picture, np.full(picture.shape[:2], 7, np.float32), 200.0)
+    assert made[TOP - 2, 408:412, 3].min() > 120
+    assert made[TOP - 2, 391:393, 3].max() < 60
+    inside = made[TOP + 4 : TOP + DEEP - 4, 396:424, 0].astype(int)
+    assert np.abs(np.diff(inside, axis=1)).mean() > 8
+
+
 def test_hair_that_stands_clear_of_the_mass_is_not_joined_to_it() -> None:
     picture = np.zeros((400, WIDTH, 4), np.uint8)
     picture[TOP:300, 200:600] = (90, 70, 50, 255)

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from visavis.scripts.presenters.lidtone import lidded
+from visavis.scripts.presenters.lidtone import lidded, lined
 
 SIDE = 96
 F32 = NDArray[np.float32]
@@ -47,3 +47,25 @@ def test_a_dark_line_beside_the_corner_of_an_eye_goes() -> None:
     made = lidded(color, color.copy(), np.zeros((SIDE, SIDE)), np.ones((SIDE, SIDE)), hole)
     assert made[48, 68].mean() > 100
     assert abs(made[48, 90].mean() - 120) < 3
+
+
+def test_a_lid_has_a_fold_and_the_light_of_a_ball_and_skin_beside_it_stays_as_it_is() -> None:
+    y, x = np.mgrid[:SIDE, :SIDE].astype(np.float64)
+    fall = np.where((y >= 24) & (y < 64) & (abs(x - 48) < 30), (y - 24) / 400, 0.0)
+    place = np.stack(
+        [
+            (x - 48) / 200,
+            (44 - y) / 200,
+            np.sqrt(np.maximum(0.04 - ((x - 48) ** 2 + (y - 44) ** 2) / 4e4, 0)),
+        ],
+        2,
+    )
+    eyes = np.array([[0.0, 0.0, 0.0], [-9.0, 0.0, 0.0]])
+    color = np.full((SIDE, SIDE, 3), 120, np.float32)
+    made = lined(color, fall, np.ones((SIDE, SIDE)), np.zeros((SIDE, SIDE), bool), place, eyes)
+    tone = made[..., 0]
+    np.testing.assert_allclose(made[:10], 120, atol=0.01)
+    fold = tone[30:44, 44:52].mean(1)
+    assert 3 < int(fold.argmin()) < 9
+    assert fold.min() < 0.93 * tone[46:52, 44:52].mean()
+    assert tone[46:56, 24:34].mean() > tone[46:56, 62:72].mean() + 3
