@@ -50,6 +50,8 @@ INNER = ("helper-upper-teeth", "helper-lower-teeth", "helper-tongue")
 """What the layers show in an open mouth."""
 CONTACT, CONTACT_WORTH = (0.030, 0.065), 0.004
 """Distances in dm within which lips shade each other, and what a picture of them is worth then."""
+CORNER_DM: Final = (0.30, 0.01, -0.19)
+"""The left corner of a bearded mouth from its middle."""
 LID_TRAVEL, LID_WORTH = (0.015, 0.06), 0.02
 """Travel in a blink, in dm, that makes skin a lid, and what a picture of the open eye is worth there."""
 EYE_DM: Final = (0.45, 0.30)
@@ -131,6 +133,8 @@ def skin_texture(person: Person, skin: Skin, shots: Mapping[str, Shot]) -> U8:
     color = color + (spread(color, bare) - color) * neck[..., None].astype(np.float32)
     color = smoothed(_porous(person, skin, crisp(color, CRISP_TEXELS, CRISP)), *eyes)
     color = lined(color, *eyes, _shut(person, skin), np.stack(person.landmarks.eyes))
+    if LOOKS[person.cast.name].beard is not None:
+        color = _closed_beard(person, skin, color)
     cover = cv2.blur(cv2.dilate(cover, np.ones((HEM_TEXELS, HEM_TEXELS), np.uint8)), (HEM_TEXELS, HEM_TEXELS))
     alpha = smooth(*COLLAR, above) * (1 - neck * smooth(*COVERED, cover.astype(np.float64)))
     alpha = alpha * smooth(*RIM, _continued(piece, _to_rim(skin, person.landmarks.chin[1])))
@@ -190,6 +194,16 @@ def _falling(person: Person) -> F64:
     """How far a blink of both eyes moves each vertex (V,) of the body down, in dm; up is negative."""
     count = len(person.rest)
     return -np.sum([person.units[f"eyeBlink{side}"].spread(count)[:, 1] for side in ("Left", "Right")], 0)
+
+
+def _closed_beard(person: Person, skin: Skin, color: F32) -> F32:
+    """The texture `color` (S, S, 3) with a beard around the corners of the mouth."""
+    lip = np.maximum(*places.lips(person))[skin.origin]
+    away = skin.piece.vertices - person.landmarks.mouth
+    away[:, 0] = np.abs(away[:, 0])
+    corner = np.stack([_continued(skin.piece, each) for each in (away - np.array(CORNER_DM)).T], 2)
+    shown = np.clip(_continued(skin.piece, lip), 0, 1)
+    return touch.cornered(color, np.linalg.norm(corner, axis=2), shown)
 
 
 def _shut(person: Person, skin: Skin) -> F64:

@@ -18,6 +18,16 @@ LIP_TEXELS, LIP_EVEN, LIP_GAIN, LIP_LIGHT = 9.0, 0.75, 2.2, 0.88
 share, the last number, of the light of the lower one, and how much lighter it gets at most."""
 GLOSS_TEXELS, GLOSS_FROM, GLOSS_LESS = 14.0, 1.06, 0.8
 """Over how much a lip's tone is judged, from what light against it on it is gloss, and how far that goes."""
+MIDDLE, BESIDE_TEXELS, LIP_SOFT = 0.45, (26.0, 14.0), 2.0
+"""Where a texture has the middle of the face, how far aside and below hairs grow that take the place of bare
+skin at a corner of the mouth, and over how much they run out to the lips."""
+GROWN_DM: Final = (0.080, 0.040)
+EVEN_DM: Final = (0.36, 0.20)
+"""How far from a corner, in dm, they begin and are full, and how far hairs are evened."""
+EVEN_TEXELS, EVEN_GAIN = (6.0, 30.0), (0.65, 1.7)
+"""What is a tuft, what is around it, and how much darker and lighter one may get."""
+LIP_TINT, LIP_PALE = (1.12, 0.97, 0.91), 0.32
+"""The hue of lips in a grey beard, and how far they take it on."""
 BROW_TEXELS, STRAY_TEXELS = 41, 5.0
 """Wider than a brow, and over how much a brow is one mass rather than hairs."""
 RED: Final = (0.14, 0.26)
@@ -28,7 +38,7 @@ DENSEST, BLEND, BLEND_TEXELS = 0.36, 0.30, 1.5
 """The darkest that a mass may be, and how far and how widely its hairs run into each other."""
 ASH = 0.45
 """How far hairs of brows lose the red that light takes on between them."""
-SALT, LOOSE, DENSER = 0.45, 0.6, 0.35
+SALT, LOOSE, DENSER = 0.45, 0.6, 0.10
 """How much lighter than skin grey hairs of brows may be, how much sparser, and how much darker in all."""
 PEPPER: Final = (1.09, 0.985, 0.91)
 GREYED: Final = (0.02, 0.16)
@@ -75,6 +85,28 @@ def lipped(color: F32, upper: F64, lower: F64) -> F32:
     mean = float((light * lower).sum() / max(float(lower.sum()), 1e-6))
     gain = np.clip((LIP_LIGHT * mean / np.maximum(own, 1.0)) ** LIP_EVEN, 1.0, LIP_GAIN)
     return (color * (1 + (gain - 1) * upper)[..., None]).astype(np.float32)
+
+
+def cornered(color: F32, corner: F64, lip: F64) -> F32:
+    """The texture `color` (S, S, 3) with a beard that closes around the corners of a mouth, which are
+    `corner` (S, S) from each texel, in dm: bare skin there gives way to hairs from beside, and hairs are as
+    light as those around. A `lip` (S, S) is as red as one in a beard.
+    """
+    bare = cv2.GaussianBlur(1 - lip, (0, 0), LIP_SOFT).astype(np.float32) * (1 - lip)
+    side = np.sign(np.arange(color.shape[1]) - color.shape[1] * MIDDLE).astype(np.float32)
+    y, x = np.mgrid[: color.shape[0], : color.shape[1]].astype(np.float32)
+    beside = cv2.remap(color, x + BESIDE_TEXELS[0] * side, y + BESIDE_TEXELS[1], cv2.INTER_LINEAR)
+    grown = color + (beside - color) * (smooth(*GROWN_DM, corner) * bare)[..., None]
+    known = (1 - lip).astype(np.float32)
+    light = grown.mean(2).astype(np.float32) * known
+    fine, wide = (
+        cv2.GaussianBlur(light, (0, 0), texels) / np.maximum(cv2.GaussianBlur(known, (0, 0), texels), 1e-2)
+        for texels in EVEN_TEXELS
+    )
+    gain = np.clip(wide / np.maximum(fine, 1), *EVEN_GAIN)
+    grown = grown * (1 + (gain - 1) * smooth(*EVEN_DM, corner) * bare)[..., None]
+    grey = grown.mean(2, keepdims=True) * np.array(LIP_TINT)
+    return (grown + (grey - grown) * (LIP_PALE * lip)[..., None]).astype(np.float32)
 
 
 def browed(color: F32, near: F64, twin: Twin | None = None, grey: F64 | float = 0.0) -> F32:

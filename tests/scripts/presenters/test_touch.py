@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from visavis.scripts.presenters.touch import Twin, browed, dull, eared, lipped
+from visavis.scripts.presenters.touch import Twin, browed, cornered, dull, eared, lipped
 
 SIDE = 160
 SKIN = (200.0, 150.0, 130.0)
@@ -75,3 +75,18 @@ def test_a_white_line_on_a_lip_goes_and_the_rest_of_the_lip_and_the_skin_beside_
     assert made[39, 30, 1] < 145
     np.testing.assert_allclose(made[25, 30], color[25, 30])
     np.testing.assert_allclose(made[39, 70], color[39, 70])
+
+
+def test_a_beard_closes_over_bare_skin_at_a_corner_of_the_mouth_and_beside_it_stays_as_it_is() -> None:
+    side = 128
+    y, x = np.mgrid[:side, :side]
+    color = np.full((side, side, 3), (90, 85, 80), np.float32)
+    away = np.hypot(x - 80, y - 64)
+    color[away < 6] = (220, 160, 140)
+    lip = ((x < 70) & (abs(y - 64) < 8)).astype(np.float64)
+    color[lip > 0] = (200, 100, 90)
+    made = cornered(color, away / 200, lip)
+    assert made[64, 80, 0] < 130
+    assert np.abs(made[5:20, 100:120] - (90, 85, 80)).max() < 2
+    red = made[64, 40, 0] / made[64, 40, 2]
+    assert 1.3 < red < 200 / 90
