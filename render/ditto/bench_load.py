@@ -37,6 +37,8 @@ SOUNDS: Final = 256
 """Ticks of sound, of which each session hears others in turn."""
 SHORT: Final = 200
 """Ticks by which a number of sessions is judged at first."""
+LATE_SHARE, LATE_EVERY = 0.01, 25
+"""Of all ticks may be late, and after how many they are counted."""
 SETTLING: Final = 20
 """Ticks before any is counted, beside the delay of the windows."""
 
@@ -118,7 +120,7 @@ class Load:
         self._painter.warm()
 
     def run(self, ticks: int) -> Ticks:
-        """`ticks` of them once all have begun. For one run."""
+        """`ticks` of them once all have begun, or fewer, if by then too many were late. For one run."""
         warm = max(self._starts) + self._mover.delay + SETTLING
         with ThreadPoolExecutor(1) as watcher:
             began_ns = time.monotonic_ns()
@@ -142,6 +144,9 @@ class Load:
                 if tick >= warm:
                     called.append(spent_ns / NS_PER_MS)
                     done.append(there)
+                    counted = self._in_time and len(done) % LATE_EVERY == 0
+                    if counted and _late(done) > LATE_SHARE * ticks + 1:
+                        break
             found = [[one.result() for one in some] for some in done]
         firsts = [one.first_ms for some in found for one in some if one.first_ms is not None]
         ms = [max(one.ms for one in some) for some in found]
@@ -232,12 +237,18 @@ def trial(load: Callable[[int], Load], count: int, ticks: int) -> dict[str, Any]
     """So many sessions, whose memory is free again after."""
     running = load(count)
     found = running.run(ticks)
-    tried: dict[str, Any] = {"sessions": count, "ticks": ticks}
+    tried: dict[str, Any] = {"sessions": count, "ticks": len(found.ms)}
     tried |= found.figures() | {"keeps_pace": found.keeps_pace}
     tried |= settled_memory()
     del running
     settled_memory()
     return tried
+
+
+def _late(done: Sequence[Sequence[Future[_There]]]) -> int:
+    """How many ticks have taken longer than they may, of those that are over."""
+    over = (some for some in done if all(one.done() for one in some))
+    return sum(max(one.result().ms for one in some) >= TICK_MS for some in over)
 
 
 def _late_ms(surface: Surface, due_ns: int) -> float:

@@ -47,6 +47,21 @@ def test_on_a_card_ticks_have_their_time_and_lateness_adds_up(monkeypatch: pytes
     assert not found.keeps_pace
 
 
+def test_a_run_in_which_too_many_are_late_ends_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = Load(tiny.networks(), WindowShape(2, 2), sessions=1, size=(96, 160))
+    surface = surface_over(np.zeros((6, 4), np.uint8))
+
+    def slow(tick: int, slots: object) -> tuple[list[Surface], list[Surface]]:
+        time.sleep(0.06)
+        return [surface], []
+
+    monkeypatch.setattr(load, "_step", slow)
+    monkeypatch.setattr(load, "_in_time", True)
+    found = load.run(200)
+    assert len(found.ms) == 25
+    assert not found.keeps_pace
+
+
 class Made:
     """A load of so many sessions that each take their time."""
 
