@@ -21,11 +21,8 @@ GLOSS_TEXELS, GLOSS_FROM, GLOSS_LESS = 14.0, 1.06, 0.8
 MIDDLE, BESIDE_TEXELS, LIP_SOFT = 0.45, (26.0, 14.0), 2.0
 """Where a texture has the middle of the face, how far aside and below hairs grow that take the place of bare
 skin at a corner of the mouth, and over how much they run out to the lips."""
-GROWN_DM: Final = (0.080, 0.040)
-EVEN_DM: Final = (0.36, 0.20)
-"""How far from a corner, in dm, they begin and are full, and how far hairs are evened."""
-EVEN_TEXELS, EVEN_GAIN = (6.0, 30.0), (0.65, 1.7)
-"""What is a tuft, what is around it, and how much darker and lighter one may get."""
+GROWN_DM: Final = (0.060, 0.030)
+"""How far from a corner, in dm, they begin and are full."""
 LIP_TINT, LIP_PALE = (1.12, 0.97, 0.91), 0.32
 """The hue of lips in a grey beard, and how far they take it on."""
 BROW_TEXELS, STRAY_TEXELS = 41, 5.0
@@ -89,22 +86,13 @@ def lipped(color: F32, upper: F64, lower: F64) -> F32:
 
 def cornered(color: F32, corner: F64, lip: F64) -> F32:
     """The texture `color` (S, S, 3) with a beard that closes around the corners of a mouth, which are
-    `corner` (S, S) from each texel, in dm: bare skin there gives way to hairs from beside, and hairs are as
-    light as those around. A `lip` (S, S) is as red as one in a beard.
-    """
+    `corner` (S, S) from each texel, in dm: bare skin there gives way to hairs from beside. A `lip`
+    (S, S) is as red as one in a beard."""
     bare = cv2.GaussianBlur(1 - lip, (0, 0), LIP_SOFT).astype(np.float32) * (1 - lip)
     side = np.sign(np.arange(color.shape[1]) - color.shape[1] * MIDDLE).astype(np.float32)
     y, x = np.mgrid[: color.shape[0], : color.shape[1]].astype(np.float32)
     beside = cv2.remap(color, x + BESIDE_TEXELS[0] * side, y + BESIDE_TEXELS[1], cv2.INTER_LINEAR)
     grown = color + (beside - color) * (smooth(*GROWN_DM, corner) * bare)[..., None]
-    known = (1 - lip).astype(np.float32)
-    light = grown.mean(2).astype(np.float32) * known
-    fine, wide = (
-        cv2.GaussianBlur(light, (0, 0), texels) / np.maximum(cv2.GaussianBlur(known, (0, 0), texels), 1e-2)
-        for texels in EVEN_TEXELS
-    )
-    gain = np.clip(wide / np.maximum(fine, 1), *EVEN_GAIN)
-    grown = grown * (1 + (gain - 1) * smooth(*EVEN_DM, corner) * bare)[..., None]
     grey = grown.mean(2, keepdims=True) * np.array(LIP_TINT)
     return (grown + (grey - grown) * (LIP_PALE * lip)[..., None]).astype(np.float32)
 
