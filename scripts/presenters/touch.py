@@ -23,8 +23,8 @@ MIDDLE, BESIDE_TEXELS, LIP_SOFT = 0.45, (26.0, 14.0), 2.0
 skin at a corner of the mouth, and over how much they run out to the lips."""
 GROWN_DM: Final = (0.060, 0.030)
 """How far from a corner, in dm, they begin and are full."""
-LIP_TINT, LIP_PALE = (1.12, 0.97, 0.91), 0.32
-"""The hue of lips in a grey beard, and how far they take it on."""
+LIP_TINT, LIP_PALE = (0.98, 0.80, 0.75), 0.4
+"""The tone of lips in a grey beard against their light, and how far they take it on."""
 BROW_TEXELS, STRAY_TEXELS = 41, 5.0
 """Wider than a brow, and over how much a brow is one mass rather than hairs."""
 RED: Final = (0.14, 0.26)

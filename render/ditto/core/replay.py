@@ -90,7 +90,7 @@ class Replay:
             self._function(bucket)
         torch.cuda.current_stream(self._device).wait_stream(beside)
         graph = torch.cuda.CUDAGraph()
-        # Not by torch.cuda.graph, which loads torch's compiler for one of its options.
+        # As torch.cuda.graph does, which in some versions collects garbage each time.
         with _own_workspace(self._device), torch.cuda.stream(beside):
             graph.capture_begin(pool=self._pool_id)  # pyright: ignore[reportArgumentType]
             try:
