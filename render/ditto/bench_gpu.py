@@ -5,9 +5,11 @@ Needs nothing of the server, so that it runs where only torch is. Everything is 
 plain torch, in the same rounds. On a CPU it runs too, and says little.
 """
 
+import time
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -46,6 +48,7 @@ CEILING_FLOPS: Final = 754e12
 """A second, of the best convolution on an H200 in half precision."""
 PACES: Final = ("balanced", "low-latency")
 BATCHES: Final = (1, 2, 3, 4, 8, 16)
+WINDOWS: Final = (1, 8, 16)
 PARTS: Final = ("pictures", "low-bits", "motion", "memory", "capacity")
 
 
@@ -70,6 +73,7 @@ class GpuBench:
     device: str = "auto"
     seed: int = 1
     batches: tuple[int, ...] = BATCHES
+    windows: tuple[int, ...] = WINDOWS
     rounds: int = 30
     most: int = 16
     ticks: int = 2000
@@ -99,18 +103,25 @@ def measure(
     told: Callable[[str], None] = lambda _: None,
     so_far: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Run `bench`; figures as JSON takes them. `told` hears how far it is, `so_far` has what there is after
-    each part."""
-    device = bench.on
+    """Run `bench`; figures as JSON takes them. `told` hears how far it is and after how many seconds, and
+    `so_far` has what there is after each part."""
+    device, began = bench.on, time.monotonic()
     report: dict[str, Any] = {"bench": "gpu", **machine(device), "seed": bench.seed}
+
+    def tell(line: str) -> None:
+        told(f"{time.monotonic() - began:4.0f} s  {line}")
+
+    def save() -> None:
+        report["took_s"] = round(time.monotonic() - began, 1)
+        so_far(report)
 
     def keep(name: str, rows: Iterator[dict[str, Any]], line: str) -> None:
         """Each row as it comes, told as `line` has it."""
         report[name] = []
         for row in rows:
             report[name].append(row)
-            told(line.format(**row))
-            so_far(report)
+            tell(line.format(**row))
+            save()
 
     if "pictures" in bench.parts:
         keep("pictures", _pictures(bench, device), "batch {batch}: {replay_ms_a_frame:.3f} ms a frame")
@@ -120,24 +131,25 @@ def measure(
     if "motion" in bench.parts:
         keep("motion", _motion(bench, device), "{row}: {ms:.2f} ms")
         report["motion_errors"] = motion_errors(device, 1, size=bench.sizes.lmdm)
-        so_far(report)
+        save()
     if "memory" in bench.parts or "capacity" in bench.parts:
-        _sessions(bench, report, told, so_far)
+        _sessions(bench, report, tell, save)
     return report
 
 
 def _sessions(
     bench: GpuBench,
     report: dict[str, Any],
-    told: Callable[[str], None],
-    so_far: Callable[[dict[str, Any]], None],
+    tell: Callable[[str], None],
+    save: Callable[[], None],
 ) -> None:
     """What sessions take, and how many there may be."""
     networks = _networks(bench, bench.on)
     if "memory" in bench.parts:
         shape, counts = WindowShape(*PRESETS[PACES[0]]), sorted({1, min(12, bench.most)})
         report["memory"] = memory_of(networks, shape, counts, bench.picture)
-        so_far(report)
+        tell("memory")
+        save()
     if "capacity" not in bench.parts:
         return
     report["capacity"] = {}
@@ -149,8 +161,8 @@ def _sessions(
 
         found = capacity(load, most=bench.most, ticks=bench.ticks, counts=bench.sessions)
         report["capacity"][name] = found
-        told(f"{name}: {found['sessions']} sessions")
-        so_far(report)
+        tell(f"{name}: {found['sessions']} sessions")
+        save()
 
 
 def _pictures(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]:
@@ -245,7 +257,7 @@ def _low_bits(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]
 
 def _motion(bench: GpuBench, device: torch.device) -> Iterator[dict[str, Any]]:
     """A window for each of a batch: plain, by the core's plain steps, and by its kernels."""
-    rows = motion_rows(device, bench.batches, size=bench.sizes.lmdm)
+    rows = motion_rows(device, bench.windows, size=bench.sizes.lmdm)
     for name, spent in measured(rows, device, rounds=bench.rounds).items():
         yield {"row": name, **spent.figures()}
 
@@ -270,11 +282,19 @@ def _away(found: Tensor, expected: Tensor) -> dict[str, float]:
 
 
 def _plain(bench: GpuBench, device: torch.device, dtype: torch.dtype) -> tuple[WarpNetwork, Decoder]:
-    warp = loaded(WarpNetwork(bench.sizes.warp), "warp_network", bench.seed).eval().requires_grad_(False)
-    decoder = loaded(Decoder(bench.sizes.decoder), "decoder", bench.seed).eval().requires_grad_(False)
+    warp, decoder = deepcopy(_drawn(bench.sizes.warp, bench.sizes.decoder, bench.seed))
     if dtype != torch.float32:
         fold_batch_norms(warp)
     return warp.to(device, dtype), decoder.to(device, dtype)
+
+
+@cache
+def _drawn(warp: WarpSize, decoder: DecoderSize, seed: int) -> tuple[WarpNetwork, Decoder]:
+    """Random weights take seconds."""
+    return (
+        loaded(WarpNetwork(warp), "warp_network", seed).eval().requires_grad_(False),
+        loaded(Decoder(decoder), "decoder", seed).eval().requires_grad_(False),
+    )
 
 
 def _inputs(bench: GpuBench, device: torch.device, batch: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -35,8 +35,6 @@ FACE: Final = 0.78
 SURFACES: Final = 3
 SOUNDS: Final = 256
 """Ticks of sound, of which each session hears others in turn."""
-SHORT: Final = 200
-"""Ticks by which a number of sessions is judged at first."""
 LATE_SHARE, LATE_EVERY = 0.01, 25
 """Of all ticks may be late, and after how many they are counted."""
 SETTLING: Final = 20
@@ -144,8 +142,7 @@ class Load:
                 if tick >= warm:
                     called.append(spent_ns / NS_PER_MS)
                     done.append(there)
-                    counted = self._in_time and len(done) % LATE_EVERY == 0
-                    if counted and _late(done) > LATE_SHARE * ticks + 1:
+                    if len(done) % LATE_EVERY == 0 and _late(done) > LATE_SHARE * ticks + 1:
                         break
             found = [[one.result() for one in some] for some in done]
         firsts = [one.first_ms for some in found for one in some if one.first_ms is not None]
@@ -208,28 +205,18 @@ class Load:
 def capacity(
     load: Callable[[int], Load], *, most: int, ticks: int, counts: Sequence[int] = ()
 ) -> dict[str, Any]:  # figures as JSON takes them
-    """The most sessions that keep pace for so many `ticks`, up to `most`, or of these `counts`; and what was
-    tried on the way. They are found by halving, each for `SHORT` ticks at most, and then held for all."""
+    """How many sessions keep pace for so many `ticks`, counted down from `most`, or of these `counts`; and
+    what was tried on the way. Too many are soon found out, so that counting down is quicker than halving."""
     tried: list[dict[str, Any]] = []
-    if counts:
-        tried += (trial(load, count, ticks) for count in counts)
-        low = max((one["sessions"] for one in tried if one["keeps_pace"]), default=0)
-    else:
-        low, high = 0, most + 1
-        while high - low > 1:
-            count = (low + high) // 2
-            tried.append(trial(load, count, min(ticks, SHORT)))
-            low, high = (count, high) if tried[-1]["keeps_pace"] else (low, count)
-        while low and ticks > SHORT:
-            tried.append(trial(load, low, ticks))
-            if tried[-1]["keeps_pace"]:
-                break
-            low -= 1
+    for count in counts or range(most, 0, -1):
+        tried.append(trial(load, count, ticks))
+        if tried[-1]["keeps_pace"] and not counts:
+            break
     return {
-        "sessions": low,
+        "sessions": max((one["sessions"] for one in tried if one["keeps_pace"]), default=0),
         "of": max(counts, default=most),
         "ticks": ticks,
-        "tried": sorted(tried, key=lambda one: (one["sessions"], one["ticks"])),
+        "tried": sorted(tried, key=lambda one: one["sessions"]),
     }
 
 

@@ -40,10 +40,8 @@ def at(given: MotionInputs, slots: list[int]) -> MotionInputs:
     return MotionInputs(**moved, noise=given.noise[:, slots].clone(), held=held)
 
 
-def window(
-    plan: MotionPlan, batch: int, ops: MotionOps = motion_twins, *, carried: torch.dtype = torch.float32
-) -> MotionWindow:
-    room = MotionRoom.of(plan, batch, plain_zeros(plan.device), carried=carried)
+def window(plan: MotionPlan, batch: int, ops: MotionOps = motion_twins) -> MotionWindow:
+    room = MotionRoom.of(plan, batch, plain_zeros(plan.device))
     return MotionWindow(plan, room, ops)
 
 

@@ -107,8 +107,8 @@ class MotionRoom:
     film: Tensor
 
     @classmethod
-    def of(cls, plan: MotionPlan, batch: int, zeros: Zeros, *, carried: torch.dtype = torch.float32) -> Self:
-        """`carried` is what layers add to: its type decides how much of small additions is kept."""
+    def of(cls, plan: MotionPlan, batch: int, zeros: Zeros) -> Self:
+        """What layers add to is float32: half precision would lose what is small."""
         size, steps, half = plan.size, len(plan.schedule.steps), plan.dtype
         width, rows = size.width, (2 * batch, size.rows)
 
@@ -117,13 +117,13 @@ class MotionRoom:
 
         room = cls(
             noisy=take("noisy", batch, size.rows, size.motion, dtype=torch.float32),
-            hidden=take("hidden", *rows, width, dtype=carried),
+            hidden=take("hidden", *rows, width, dtype=torch.float32),
             levelled=take("levelled", 2, *rows, width),
             mixed=take("mixed", *rows, 3 * width),
             asked=take("asked", *rows, width),
             seen=take("seen", *rows, width),
             fed=take("fed", *rows, size.feed),
-            heard=take("heard", batch, size.rows, width, dtype=carried),
+            heard=take("heard", batch, size.rows, width, dtype=torch.float32),
             pooled=take("pooled", 2, batch, width),
             lead=take("lead_row", batch, width, dtype=torch.float32),
             activated=take("activated", batch, steps, width),

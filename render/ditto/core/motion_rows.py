@@ -4,7 +4,9 @@ Random weights, 10 steps unless told otherwise. On a card the core's rows are re
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from typing import Final
 
@@ -44,12 +46,8 @@ def motion_rows(
         rows[f"motion plain {steps} {batch}"] = _plain(plain, given)
         rows[f"motion twins {steps} {batch}"] = _captured(plan, given, motion_twins)
         if device.type == "cuda":
-            half = torch.float16
-            kernels = motion_ops(device, batch, half)
+            kernels = motion_ops(device, batch, torch.float16)
             rows[f"motion kernels {steps} {batch}"] = _captured(plan, given, kernels)
-            rows[f"motion kernels, half carried {steps} {batch}"] = _captured(
-                plan, given, kernels, carried=half
-            )
     return rows
 
 
@@ -147,9 +145,6 @@ def motion_errors(
     ops: dict[str, MotionOps] = {"twins": motion_twins, "kernels": motion_ops(device, batch, plan.dtype)}
     for name, own in ops.items():
         whole, turned = torch.empty_like(given.start), torch.empty_like(given.start)
-        room = MotionRoom.of(plan, batch, plain_zeros(device), carried=torch.float16)
-        MotionWindow(plan, room, own)(given, whole)
-        found[f"{name}, half carried"] = _error(whole, exact)
         sampling = MotionWindow(plan, MotionRoom.of(plan, batch, plain_zeros(device)), own)
         sampling(given, whole)
         found[name] = _error(whole, exact)
@@ -159,7 +154,13 @@ def motion_errors(
 
 
 def _model(size: LmdmSize, device: torch.device) -> MotionDecoder:
-    return loaded(MotionDecoder(size), "lmdm", 1).to(device)
+    return deepcopy(_drawn(size)).to(device)
+
+
+@cache
+def _drawn(size: LmdmSize) -> MotionDecoder:
+    """Random weights take a second."""
+    return loaded(MotionDecoder(size), "lmdm", 1)
 
 
 def _inputs(plan: MotionPlan, batch: int) -> MotionInputs:
@@ -176,11 +177,9 @@ def _plain(sampler: MotionSampler, given: MotionInputs) -> Callable[[], Tensor]:
     return lambda: sampler(given.lead, given.conditions, given.start, given.noise, hold=given.held)
 
 
-def _captured(
-    plan: MotionPlan, given: MotionInputs, ops: MotionOps, *, carried: torch.dtype = torch.float32
-) -> Call:
+def _captured(plan: MotionPlan, given: MotionInputs, ops: MotionOps) -> Call:
     """The call itself where there is no card."""
-    room = MotionRoom.of(plan, len(given.lead), plain_zeros(plan.device), carried=carried)
+    room = MotionRoom.of(plan, len(given.lead), plain_zeros(plan.device))
     sampling, out = MotionWindow(plan, room, ops), torch.empty_like(given.start)
     batch = len(given.lead)
     replay = Replay(lambda _: sampling(given, out), plan.device, buckets=(batch,))

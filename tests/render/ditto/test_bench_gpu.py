@@ -19,7 +19,9 @@ TINY = Sizes(
 
 def test_it_measures_networks_and_sessions_and_tells_how_far_it_is() -> None:
     lines: list[str] = []
-    bench = GpuBench("cpu", batches=(1, 2), rounds=1, most=2, ticks=3, picture=(96, 160), sizes=TINY)
+    bench = GpuBench(
+        "cpu", batches=(1, 2), windows=(1, 2), rounds=1, most=2, ticks=3, picture=(96, 160), sizes=TINY
+    )
     found = json.loads(json.dumps(measure(bench, lines.append)))
     assert [row["batch"] for row in found["pictures"]] == [1, 2]
     for row in found["pictures"]:
@@ -36,7 +38,7 @@ def test_it_measures_networks_and_sessions_and_tells_how_far_it_is() -> None:
         assert found["capacity"][pace]["tried"]
     assert {row["row"].split()[1] for row in found["motion"]} == {"plain", "twins"}
     assert found["motion_errors"]["twins"] < 1e-2
-    assert len(lines) == 10
+    assert len(lines) == 11
     assert found["torch"] == torch.__version__
 
 

@@ -60,9 +60,6 @@ def test_what_all_slots_share_is_there_from_the_start() -> None:
     assert not room.memory[1:].any()
 
 
-def test_what_layers_add_to_is_full_unless_asked_for() -> None:
-    made, zeros = plan(), plain_zeros(CPU)
-    assert MotionRoom.of(made, 1, zeros).hidden.dtype == torch.float32
-    room = MotionRoom.of(made, 1, zeros, carried=torch.float16)
-    assert room.hidden.dtype == room.heard.dtype == torch.float16
-    assert room.noisy.dtype == torch.float32
+def test_what_layers_add_to_is_full() -> None:
+    room = MotionRoom.of(plan(), 1, plain_zeros(CPU))
+    assert room.hidden.dtype == room.heard.dtype == room.noisy.dtype == torch.float32

@@ -21,10 +21,9 @@ def test_rows_are_named_by_way_steps_and_batch_and_can_be_called() -> None:
 
 def test_half_precision_is_as_near_to_full_by_the_twins_as_by_the_plain_modules() -> None:
     found = rows.motion_errors(CPU, 3, steps=5, size=TINY)
-    ways = {f"{ops}{way}" for ops in ("twins", "kernels") for way in ("", " place", ", half carried")}
+    ways = {f"{ops}{way}" for ops in ("twins", "kernels") for way in ("", " place")}
     assert set(found) == {"plain", *ways}
     assert 1e-5 < found["twins"] < 1.2 * found["plain"] < 5e-3
-    assert found["twins"] < found["twins, half carried"] < 2 * found["twins"]
     assert found["twins place"] < 0.02
 
 
