@@ -1,7 +1,10 @@
 import pytest
 import torch
+from support.interpreter import triton
 from visavis.render.ditto.core import conv_tiles
 from visavis.scripts import bench_kernels
+
+assert triton is not None
 
 
 def test_each_kernel_on_each_shape_has_tiles_to_try() -> None:
