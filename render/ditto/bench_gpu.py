@@ -66,9 +66,9 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class GpuBench:
-    """What to run: the `parts`. `device` is cpu, cuda, or auto for the better one there is; up to `most`
-    sessions are tried, or just these numbers of `sessions`, for `ticks` each, with a `picture` (width,
-    height) each; `rounds` a step."""
+    """What to run: the `parts`. `device` is cpu, cuda, or auto for the better one there is; `batches` of
+    pictures and of `windows` of motion, `rounds` a step; up to `most` sessions are tried, or just these
+    numbers of `sessions`, for `ticks` each, with a `picture` (width, height) each."""
 
     device: str = "auto"
     seed: int = 1
